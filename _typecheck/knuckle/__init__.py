@@ -1,0 +1,1 @@
+../../python/knuckle/__init__.py

@@ -1,0 +1,1 @@
+../../python/knuckle/_core.pyi

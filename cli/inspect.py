@@ -1,0 +1,153 @@
+"""`knuckle inspect`: what a robot description holds, as a tree of links and tables of joints and frames."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from ..robot import InputError, PinRobot
+from ..robot.arrays import Array
+from .joints import Joint, joints_of, lengths
+from .kinematics import named, pose_data
+from .links import Links, links_of
+from .output import fields, number, report, table, tree
+from .parser import Commands, add_command, load_robot
+
+
+def add_commands(commands: Commands) -> None:
+    """Registers `inspect`."""
+    parser = add_command(commands, "inspect", "links, joints, limits, masses and frames of a robot")
+    parser.set_defaults(run=run_inspect)
+
+
+def run_inspect(arguments: argparse.Namespace) -> int:
+    """Prints the report; 1 where loading the description gave findings."""
+    findings: list[str] = []
+    robot = load_robot(arguments, findings)
+    report(_data(robot, findings), arguments.json, lambda: _text(robot, findings))
+    return 1 if findings else 0
+
+
+def summary(robot: PinRobot) -> list[tuple[str, str]]:
+    """The facts of a robot that fit in one line each."""
+    geometry = f"{robot.collision.ngeoms} for collision, {robot.visual.ngeoms} to be seen"
+    home = ", ".join(number(value, 3) for value in robot.home_configuration)
+    return [
+        ("robot", robot.name),
+        ("joints", f"{len(robot.joints)} (nq {robot.nq}, nv {robot.nv})"),
+        ("mass", f"{number(robot.mass, 3)} kg"),
+        ("tcp", tcp_of(robot) or "not chosen: name one with --tcp"),
+        ("home", home if len(home) < 80 else f"{robot.nq} values"),
+        ("geometries", geometry),
+    ]
+
+
+def tcp_of(robot: PinRobot) -> str | None:
+    """Name of the tool centre point, None where the robot has several tips and none was chosen."""
+    try:
+        return robot.tcp
+    except InputError:
+        return None
+
+
+def joint_table(robot: PinRobot) -> str:
+    """Joints with type, axis, limits and friction, then those that mimic others."""
+    names, linear, motors, rows = robot.dof_names, lengths(robot), robot.motors, []
+    for joint in joints_of(robot):
+        bounds = _position_limits(robot, joint)
+        for i in range(joint.v.start, joint.v.stop):
+            numbers = [*bounds, robot.joint_velocity_limits[i], robot.joint_torque_limits[i]]
+            numbers += [motors.damping[i], motors.coulomb[i]]
+            cells = [number(float(value), 3) for value in numbers]
+            rows.append([names[i], joint.kind, axis_text(joint.axis), "m" if linear[i] else "rad", *cells])
+    headers = ["joint", "type", "axis", "unit", "lower", "upper", "velocity", "effort", "damping", "friction"]
+    lines = [table(headers, rows, left=4), "effort and friction in N m (rad) or N (m), velocity and damping per second"]
+    for c in robot.couplings:
+        lines.append(f"{c.follower} mimics {c.leader}: {c.multiplier:g} × {c.leader} + {c.offset:g}")
+    return "\n".join(lines)
+
+
+def axis_text(axis: Array | None) -> str:
+    """x, -y or three numbers; nothing where a joint has several axes."""
+    if axis is None:
+        return ""
+    for letter, unit in zip("xyz", np.eye(3), strict=True):
+        if np.allclose(axis, unit) or np.allclose(axis, -unit):
+            return letter if axis.sum() > 0 else f"-{letter}"
+    return " ".join(number(float(x), 2) for x in axis)
+
+
+def _position_limits(robot: PinRobot, joint: Joint) -> tuple[float, float]:
+    if joint.q.stop - joint.q.start > 1:
+        return float("nan"), float("nan")
+    lower, upper = robot.joint_limits[:, joint.q.start]
+    return float(lower), float(upper)
+
+
+def _link_tree(links: Links) -> str:
+    def label(name: str) -> str:
+        link = links.links[name]
+        mass = f"   {number(link.mass, 3)} kg" if link.mass else ""
+        return f"{link.joint} ({link.kind}) ─ {name}{mass}" if link.joint else f"{name}{mass}"
+
+    return "\n".join(tree(root, links.children, label) for root in links.roots)
+
+
+def _frame_table(robot: PinRobot) -> str:
+    poses = robot.fk(robot.home_configuration, kind="full")
+    rows = [
+        [name, *(number(x, 4) for x in pose.translation), *(number(a, 2) for a in np.degrees(pose.rpy))]
+        for name, pose in poses.items()
+    ]
+    return table(["frame", "x [m]", "y [m]", "z [m]", "roll [°]", "pitch [°]", "yaw [°]"], rows)
+
+
+def _text(robot: PinRobot, findings: list[str]) -> str:
+    parts = [
+        fields(summary(robot)),
+        "Links\n" + _link_tree(links_of(robot)),
+        "Joints\n" + joint_table(robot),
+        "Frames at home\n" + _frame_table(robot),
+    ]
+    if findings:
+        parts.append("Findings\n" + "\n".join(f"- {finding}" for finding in findings))
+    return "\n\n".join(parts)
+
+
+def _data(robot: PinRobot, findings: list[str]) -> dict[str, Any]:
+    links = links_of(robot)
+    return {
+        "robot": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "mass": robot.mass,
+        "tcp": tcp_of(robot),
+        "home": named(robot.coordinate_names, robot.home_configuration),
+        "joints": [_joint_data(robot, joint) for joint in joints_of(robot)],
+        "mimic": [
+            {"joint": c.follower, "leader": c.leader, "multiplier": c.multiplier, "offset": c.offset}
+            for c in robot.couplings
+        ],
+        "links": [
+            {"name": link.name, "parent": link.parent, "joint": link.joint, "mass": link.mass}
+            for link in links.links.values()
+        ],
+        "frames": {name: pose_data(pose) for name, pose in robot.fk(robot.home_configuration, kind="full").items()},
+        "findings": findings,
+    }
+
+
+def _joint_data(robot: PinRobot, joint: Joint) -> dict[str, Any]:
+    return {
+        "name": joint.name,
+        "type": joint.kind,
+        "parent": joint.parent,
+        "axis": joint.axis,
+        "limits": robot.joint_limits[:, joint.q],
+        "velocity_limit": robot.joint_velocity_limits[joint.v],
+        "torque_limit": robot.joint_torque_limits[joint.v],
+        "damping": robot.motors.damping[joint.v],
+        "friction": robot.motors.coulomb[joint.v],
+    }

@@ -1,0 +1,166 @@
+"""Reading the command line: the parser, the options several commands share, and the values they take."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..robot import InputError, PinRobot
+from ..robot.arrays import Array
+from ..robot.errors import unknown_name
+
+Commands = Any
+"""What `add_subparsers` returns: argparse names its type only in private."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are one line, raised rather than printed."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises `InputError`, so that wrong usage leaves through the same door as every other bad input."""
+        raise InputError(f"{message} (see '{self.prog} --help')")
+
+
+def add_command(commands: Commands, name: str, summary: str, *, robot: bool = True) -> Parser:
+    """A command of its own, with `--json` and, unless `robot` is off, a robot and how to load it."""
+    parser: Parser = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    if robot:
+        parser.add_argument("robot", metavar="ROBOT", help="path of a URDF file")
+        loading = parser.add_argument_group("loading")
+        loading.add_argument(
+            "--package-dir", action="append", metavar="DIR", help="folder to search for meshes (may be repeated)"
+        )
+        loading.add_argument("--tcp", metavar="FRAME", help="frame to use as tool centre point")
+        loading.add_argument(
+            "--root-joint", choices=("fixed", "floating", "planar"), default="fixed", help="how the base is mounted"
+        )
+        loading.add_argument("--strict", action="store_true", help="refuse what would only be warned about")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    return parser
+
+
+def load_robot(arguments: argparse.Namespace, findings: list[str] | None = None) -> PinRobot:
+    """The robot named on the command line; what its loading warns about goes to `findings`, else to standard error.
+
+    Raises:
+        DescriptionError: if the file cannot be read as a robot.
+        UnknownNameError: if there is no frame of the name given for the tcp.
+    """
+    collected = _Findings()
+    logger = logging.getLogger("knuckle")
+    logger.addHandler(collected)
+    try:
+        robot = PinRobot.from_urdf(
+            arguments.robot,
+            package_dirs=arguments.package_dir,
+            strict=arguments.strict,
+            tcp=arguments.tcp,
+            root_joint=arguments.root_joint,
+        )
+    finally:
+        logger.removeHandler(collected)
+    if findings is not None:
+        findings.extend(collected.messages)
+    else:
+        for message in collected.messages:
+            print(f"knuckle: warning: {message}", file=sys.stderr)
+    return robot
+
+
+class _Findings(logging.Handler):
+    """Keeps the text of every warning."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(one_line(record.getMessage()))
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks."""
+    return "; ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def add_vector(parser: argparse._ActionsContainer, option: str, summary: str) -> None:
+    """An option taking numbers in joint order, or `name=value` pairs."""
+    parser.add_argument(option, nargs="+", metavar="VALUE", help=f"{summary}: numbers, or NAME=VALUE pairs")
+
+
+def configuration(robot: PinRobot, words: Sequence[str] | None, option: str = "--q") -> Array:
+    """The configuration written as `words` (nq,); entries left out keep their home value.
+
+    Raises:
+        InputError: if a word is no number, the count is wrong or a name is unknown.
+    """
+    return _filled(robot.home_configuration.copy(), robot.coordinate_names, words, option)
+
+
+def joint_vector(robot: PinRobot, words: Sequence[str] | None, option: str) -> Array:
+    """A velocity, acceleration or torque written as `words` (nv,); entries left out are zero.
+
+    Raises:
+        InputError: if a word is no number, the count is wrong or a name is unknown.
+    """
+    return _filled(np.zeros(robot.nv), robot.dof_names, words, option)
+
+
+def _filled(values: Array, names: Sequence[str], words: Sequence[str] | None, option: str) -> Array:
+    if words is None:
+        return values
+    named = sum("=" in word for word in words)
+    if not named:
+        return sized_numbers(words, len(values), option)
+    if named < len(words):
+        raise InputError(f"{option} mixes numbers and NAME=VALUE pairs; use one of the two")
+    seen = set()
+    for word in words:
+        name, _, value = word.rpartition("=")
+        if name not in names:
+            raise unknown_name("joint", name, names)
+        if name in seen:
+            raise InputError(f"{option} names {name!r} twice")
+        seen.add(name)
+        values[names.index(name)] = _number(value, option)
+    return values
+
+
+def sized_numbers(words: Sequence[str], size: int, option: str) -> Array:
+    """Exactly `size` finite numbers.
+
+    Raises:
+        InputError: naming the option, the count or the word that is no number.
+    """
+    values = np.array([_number(word, option) for word in words])
+    if len(values) != size:
+        raise InputError(f"{option} needs {size} numbers, got {len(values)}")
+    return values
+
+
+def _number(word: str, option: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise InputError(f"{option} needs numbers, got {word!r}") from None
+    if not np.isfinite(value):
+        raise InputError(f"{option} must be finite, got {word.strip()!r}")
+    return value
+
+
+def protect_numbers(argv: Sequence[str]) -> list[str]:
+    """`argv` with a blank before negative numbers: argparse takes `-1e-3` for an option otherwise."""
+    return [f" {word}" if word.startswith("-") and _is_number(word) else word for word in argv]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""Callbacks and constraints: how a caller watches, steers and restricts a search."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..robot.arrays import Array
+from ..robot.errors import InputTypeError
+from .problem import IKStatus, IntermediateIkResult
+
+if TYPE_CHECKING:
+    from ..robot.base import RobotBase
+
+
+class CallbackReturn(enum.IntEnum):
+    """What a callback wants; the strongest answer of several wins."""
+
+    CONTINUE = 0
+    """Nothing to object. `True` and `None` mean the same."""
+    REJECT = 1
+    """Not this configuration: keep iterating, even if it meets the tolerance. `False` means the same."""
+    BREAK = 2
+    """Stop the whole search at once."""
+
+
+IKCallback = Callable[[IntermediateIkResult], "CallbackReturn | bool | None"]
+"""Called with what was just seen: after each iteration (inner), or after each attempt (outer)."""
+
+
+class Satisfiable(Protocol):
+    """A condition on configurations. May carry `status`, the IKStatus that reports its violation."""
+
+    def is_satisfied(self, robot: Any, q: Array) -> bool:
+        """Whether configuration q (nq,) of the robot, at rest, is allowed."""
+
+
+Constraint = Satisfiable | Callable[[Any, Array], bool]
+
+
+def answer_of(value: object) -> CallbackReturn:
+    """The callback answer that a returned value stands for."""
+    if value is None or value is True:
+        return CallbackReturn.CONTINUE
+    if value is False:
+        return CallbackReturn.REJECT
+    if isinstance(value, CallbackReturn):
+        return value
+    if isinstance(value, np.bool_):
+        return CallbackReturn.CONTINUE if value else CallbackReturn.REJECT
+    raise InputTypeError(
+        f"a callback must return CallbackReturn.CONTINUE, REJECT or BREAK, a bool or None, got {value!r}"
+    )
+
+
+def chain(*callbacks: IKCallback) -> IKCallback:
+    """One callback that calls all of them, in order, and gives the strongest answer."""
+
+    def chained(result: IntermediateIkResult) -> CallbackReturn:
+        return max((answer_of(callback(result)) for callback in callbacks), default=CallbackReturn.CONTINUE)
+
+    return chained
+
+
+def as_callbacks(callbacks: IKCallback | Iterable[IKCallback] | None, name: str) -> tuple[IKCallback, ...]:
+    """A tuple of callbacks from one, several or none."""
+    return _as_callables(callbacks, name, "IKCallback (called with an IntermediateIkResult)", callable)
+
+
+def as_constraints(constraints: Constraint | Iterable[Constraint] | None, name: str) -> tuple[Constraint, ...]:
+    """A tuple of constraints from one, several or none."""
+    wanted = "object with is_satisfied(robot, q) or a function f(robot, q)"
+    return _as_callables(constraints, name, wanted, lambda c: callable(getattr(c, "is_satisfied", c)))
+
+
+def _as_callables(value: Any, name: str, wanted: str, fits: Callable[[Any], bool]) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    if fits(value):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise InputTypeError(f"{name} must be a sequence, each entry an {wanted}; got {type(value).__name__}")
+    entries = tuple(value)
+    for i, entry in enumerate(entries):
+        if not fits(entry):
+            raise InputTypeError(f"{name}[{i}] must be an {wanted}; got {type(entry).__name__}")
+    return entries
+
+
+def violation(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> tuple[IKStatus, str] | None:
+    """The first constraint that q violates: its status and a sentence that names it; None when all hold."""
+    for constraint in constraints:
+        check: Any = getattr(constraint, "is_satisfied", constraint)
+        name = getattr(constraint, "__name__", type(constraint).__name__)
+        holds = check(robot, q)
+        if not holds:
+            status = getattr(constraint, "status", IKStatus.REJECTED)
+            return (status if isinstance(status, IKStatus) else IKStatus.REJECTED), f"constraint {name} is violated"
+    return None
+
+
+class NoSelfCollision:
+    """The constraint that the robot does not collide with itself."""
+
+    status = IKStatus.COLLISION
+
+    def is_satisfied(self, robot: Any, q: Array) -> bool:
+        """Whether no checked pair of the robot's bodies touches at q (nq,)."""
+        return not robot.has_self_collision(q)

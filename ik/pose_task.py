@@ -1,0 +1,137 @@
+"""The error of a pose and its derivative: what a method has to bring to zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..robot.arrays import Array
+from ..robot.errors import InputError, InputTypeError, unknown_name
+from ..robot.spatial import ReferenceFrame, exp3, exp6, inverse, jlog3, jlog6, log3, log6
+from ..robot.tolerance import ToleratedPose
+from ..robot.transformation import Transformation
+from .cost import pose_cost
+
+if TYPE_CHECKING:
+    from ..robot.base import RobotBase
+
+ALL_TERMS = np.ones(6, dtype=np.bool_)
+POSITION_TERMS = np.array([True, True, True, False, False, False])
+
+
+def error_and_jacobian(robot: RobotBase, q: Array, frame: str, goal: Array, world: bool) -> tuple[Array, Array]:
+    """Error (6,) of a frame's pose against `goal` (4, 4) and J (6, nv), with de/dq = -J.
+
+    tcp:   `e = log6(T^-1 T_goal)`, `J = Jlog6(T_goal^-1 T) J_local`
+    world: `e = (p_goal - p, log3(R_goal R^T))`, `J = blkdiag(I, Jlog3(R_goal R^T)) J_lwa`
+
+    So `dq = J^+ e` reduces e to first order. Pinocchio's Jlog3 and Jlog6.
+    """
+    pose = robot.pose(q, frame)
+    if world:
+        jacobian = robot.frame_jacobian(q, frame, ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        turn = goal[:3, :3] @ pose[:3, :3].T
+        e = np.concatenate((goal[:3, 3] - pose[:3, 3], log3(turn)))
+        jacobian[3:] = jlog3(turn) @ jacobian[3:]
+        return e, jacobian
+    deviation = inverse(goal) @ pose
+    return -log6(deviation), jlog6(deviation).dot(robot.frame_jacobian(q, frame, ReferenceFrame.LOCAL))
+
+
+def terms(goal: ToleratedPose, tcp_or_world_frame: str | None, error_term_mask: Any) -> tuple[bool, NDArray[np.bool_]]:
+    """Whether errors are taken in the world, and which of the six count.
+
+    Where nothing is said, a pose whose rotation is free is a matter of world positions only.
+
+    Raises:
+        InputError: for another frame than "tcp" and "world" or a mask that is not six booleans.
+    """
+    free = goal.tolerance.rotation_radius >= math.pi and error_term_mask is None and tcp_or_world_frame is None
+    if tcp_or_world_frame not in (None, "tcp", "world"):
+        raise unknown_name("tcp_or_world_frame", tcp_or_world_frame, ("tcp", "world"))
+    world = tcp_or_world_frame == "world" or free
+    if error_term_mask is None:
+        return world, POSITION_TERMS if free else ALL_TERMS
+    mask = boolean_mask(error_term_mask, 6, "error_term_mask")
+    if not mask.any():
+        raise InputError("error_term_mask must leave at least one of the six error terms")
+    return world, mask
+
+
+def boolean_mask(value: Any, size: int, name: str) -> NDArray[np.bool_]:
+    """A mask (size,) of booleans; 0 and 1 count as such."""
+    array = np.asarray(value)
+    if array.shape != (size,):
+        raise InputError(f"{name} must have shape ({size},), got {array.shape}")
+    if array.dtype != np.bool_ and not (array.dtype.kind in "iu" and np.isin(array, (0, 1)).all()):
+        raise InputTypeError(f"{name} must hold booleans, got {array.dtype}")
+    return array.astype(np.bool_)
+
+
+class PoseTask:
+    """The error terms that count, for one robot and one goal."""
+
+    def __init__(self, robot: RobotBase, goal: ToleratedPose, world: bool, mask: NDArray[np.bool_]) -> None:
+        self.goal = goal
+        self.world = world
+        self.rows = None if mask.all() else np.flatnonzero(mask)
+        self.mask = mask
+        tolerance = goal.tolerance
+        self.position_radius = min(tolerance.position_radius, 1e9) * (1.0 - 1e-9)
+        self.rotation_radius = min(tolerance.rotation_radius, 1e9) * (1.0 - 1e-9)
+        self._position_square = self.position_radius**2
+        self._rotation_square = self.rotation_radius**2
+        self._evaluate = _evaluator(robot, robot.tcp, goal.nominal.homogeneous, world)
+
+    def evaluate(self, q: Array) -> tuple[Array, Array]:
+        """Error (m,) of the terms that count and J (m, nv), with de/dq = -J."""
+        e, jacobian = self._evaluate(q)
+        return (e, jacobian) if self.rows is None else (e[self.rows], jacobian[self.rows])
+
+    def measure(self, e: Array) -> tuple[float, float, bool]:
+        """Of an error (m,): its square, the default cost, and whether it is safely within the tolerance."""
+        if self.rows is None:
+            x, y, z, a, b, c = e.tolist()
+        else:
+            full = np.zeros(6)
+            full[self.rows] = e
+            x, y, z, a, b, c = full.tolist()
+        linear, angular = x * x + y * y + z * z, a * a + b * b + c * c
+        square = linear + angular
+        met = linear <= self._position_square and angular <= self._rotation_square
+        angle = math.sqrt(angular)
+        if not self.world and angular > 1e-12:
+            # |p| of a screw motion: its pitch along the axis, a chord instead of an arc across it
+            along = (x * a + y * b + z * c) ** 2 / angular
+            linear = along + (2.0 * math.sin(0.5 * angle) / angle) ** 2 * max(linear - along, 0.0)
+        return square, pose_cost(math.sqrt(linear), angle), met
+
+    def seen(self, pose: Array) -> Array:
+        """The pose (4, 4) with the terms that do not count taken as perfect; what the tolerance is asked about."""
+        return pose if self.rows is None else _through_mask(pose, self.goal.nominal.homogeneous, self.world, self.mask)
+
+    def accepts(self, pose: Array) -> bool:
+        """Whether a pose (4, 4) is within the tolerance, as far as the terms count."""
+        return self.goal.valid(Transformation(self.seen(pose)))
+
+
+def _through_mask(pose: Array, goal: Array, world: bool, mask: NDArray[np.bool_]) -> Array:
+    if not world:
+        return goal @ inverse(exp6(log6(inverse(pose) @ goal) * mask))
+    e = np.concatenate((goal[:3, 3] - pose[:3, 3], log3(goal[:3, :3] @ pose[:3, :3].T))) * mask
+    result = goal.copy()
+    result[:3, 3] -= e[:3]
+    result[:3, :3] = exp3(e[3:]).T @ goal[:3, :3]
+    return result
+
+
+def _evaluator(robot: RobotBase, frame: str, goal: Array, world: bool) -> Callable[[Array], tuple[Array, Array]]:
+    native = getattr(robot, "native_chain", None)
+    chain = native(frame) if native is not None else None
+    if chain is None:
+        return lambda q: error_and_jacobian(robot, q, frame, goal, world)
+    return lambda q: chain.error_and_jacobian(q, goal, world)  # type: ignore[no-any-return]

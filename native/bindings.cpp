@@ -1,0 +1,419 @@
+// The Python face of the kernel: arrays in, arrays out, the GIL released around long work.
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernel.hpp"
+#include "se3.hpp"
+
+#define KLANES 1
+#define KNAME scalar
+#include "chain.hpp"
+
+namespace nb = nanobind;
+using knuckle::Chain;
+using knuckle::IkAnswer;
+using knuckle::IkOptions;
+using knuckle::IkProblem;
+using knuckle::Kernel;
+
+namespace {
+
+// A C-contiguous array of one kind, borrowed from Python for the length of a call. The buffer protocol is a fifth of
+// the cost of a full array conversion, which matters where one forward kinematics takes 100 ns.
+template <class T>
+class Span {
+ public:
+  Span(nb::handle object, const char *name, bool writable = false) {
+    const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags)) {
+      PyErr_Clear();
+      throw nb::type_error((std::string(name) + " must be a C-contiguous " + (writable ? "writable " : "") +
+                            "array of " + kind()).c_str());
+    }
+    if (view_.itemsize != (Py_ssize_t)sizeof(T) || !view_.format || !matches(view_.format)) {
+      PyBuffer_Release(&view_);
+      throw nb::type_error((std::string(name) + " must hold " + kind()).c_str());
+    }
+  }
+  ~Span() { PyBuffer_Release(&view_); }
+  Span(const Span &) = delete;
+  Span &operator=(const Span &) = delete;
+  T *data() const { return static_cast<T *>(view_.buf); }
+  long size() const { return view_.len / (long)sizeof(T); }
+  void require(long size, const char *name) const {
+    if (this->size() != size)
+      throw nb::value_error((std::string(name) + " must hold " + std::to_string(size) + " numbers, got " +
+                             std::to_string(this->size())).c_str());
+  }
+
+ private:
+  static const char *kind();
+  static bool matches(const char *format);
+  Py_buffer view_;
+};
+template <> const char *Span<double>::kind() { return "float64"; }
+template <> bool Span<double>::matches(const char *f) { return f[0] == 'd' && !f[1]; }
+template <> const char *Span<int>::kind() { return "int32"; }
+template <> bool Span<int>::matches(const char *f) { return f[0] == 'i' && !f[1]; }
+template <> const char *Span<long long>::kind() { return "int64"; }
+template <> bool Span<long long>::matches(const char *f) { return (f[0] == 'l' || f[0] == 'q') && !f[1]; }
+
+template <class T>
+std::vector<T> copied(nb::handle object, const char *name, long size) {
+  Span<T> span(object, name);
+  span.require(size, name);
+  return std::vector<T>(span.data(), span.data() + size);
+}
+
+const Kernel *widest() {
+#ifdef KNUCKLE_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return knuckle::kernel_lanes8;
+  if (__builtin_cpu_supports("x86-64-v3")) return knuckle::kernel_lanes4;
+#endif
+  return knuckle::kernel_lanes2;
+}
+
+const Kernel *kernel_of(int lanes) {
+  const Kernel *best = widest();
+  if (lanes == 0) return best;
+#ifdef KNUCKLE_X86
+  if (lanes == 8 && best->lanes == 8) return knuckle::kernel_lanes8;
+  if (lanes == 4 && best->lanes >= 4) return knuckle::kernel_lanes4;
+#endif
+  if (lanes == 2) return knuckle::kernel_lanes2;
+  throw nb::value_error(("this processor has no kernel of " + std::to_string(lanes) + " lanes").c_str());
+}
+
+const Kernel *active = widest();
+
+// For one problem four attempts side by side answer soonest; an iteration of eight takes longer than it saves.
+const Kernel *abreast() { return active->lanes > 4 ? kernel_of(4) : active; }
+
+const char *isa() { return active->lanes == 8 ? "avx512" : active->lanes == 4 ? "avx2" : "baseline"; }
+
+// Owns the arrays of a knuckle::Chain.
+struct PyChain {
+  std::vector<double> fixed, multiplier, offset;
+  std::vector<int> prismatic, q_index, v_index;
+  Chain chain;
+
+  PyChain(nb::handle fixed_, nb::handle prismatic_, nb::handle q_index_, nb::handle v_index_, nb::handle multiplier_,
+          nb::handle offset_, int nq, int nv) {
+    Span<int> kinds(prismatic_, "prismatic");
+    const long n = kinds.size();
+    fixed = copied<double>(fixed_, "fixed", 12 * (n + 1));
+    prismatic = copied<int>(prismatic_, "prismatic", n);
+    q_index = copied<int>(q_index_, "q_index", n);
+    v_index = copied<int>(v_index_, "v_index", n);
+    multiplier = copied<double>(multiplier_, "multiplier", n);
+    offset = copied<double>(offset_, "offset", n);
+    for (long i = 0; i < n; ++i)
+      if (q_index[i] < 0 || q_index[i] >= nq || v_index[i] < 0 || v_index[i] >= nv)
+        throw nb::value_error("q_index and v_index must lie within nq and nv");
+    chain = Chain{(int)n, nq, nv, fixed.data(), prismatic.data(), q_index.data(), v_index.data(), multiplier.data(),
+                  offset.data()};
+  }
+  PyChain(const PyChain &) = delete;
+
+  void fk(nb::handle q_, nb::handle out_) const {
+    Span<double> q(q_, "q"), out(out_, "out", true);
+    q.require(chain.nq, "q");
+    out.require(16, "out");
+    scalar::fk_block(chain, q.data(), 1, out.data());
+  }
+
+  void fk_batch(nb::handle q_, nb::handle out_) const {
+    Span<double> q(q_, "q"), out(out_, "out", true);
+    const long count = chain.nq ? q.size() / chain.nq : 0;
+    q.require(count * chain.nq, "q");
+    out.require(count * 16, "out");
+    nb::gil_scoped_release release;
+    active->fk(chain, q.data(), count, out.data());
+  }
+
+  // out is set to zero here: joints outside the chain have zero columns
+  void jacobian(nb::handle q_, int reference, nb::handle out_) const {
+    Span<double> q(q_, "q"), out(out_, "out", true);
+    q.require(chain.nq, "q");
+    out.require(6L * chain.nv, "out");
+    std::memset(out.data(), 0, sizeof(double) * out.size());
+    double small[6 * 16];
+    std::vector<double> large(chain.n > 16 ? 6 * chain.n : 0);
+    scalar::jacobian_block(chain, q.data(), 1, reference, chain.n > 16 ? large.data() : small, out.data());
+  }
+
+  void jacobian_batch(nb::handle q_, int reference, nb::handle out_) const {
+    Span<double> q(q_, "q"), out(out_, "out", true);
+    const long count = chain.nq ? q.size() / chain.nq : 0;
+    q.require(count * chain.nq, "q");
+    out.require(count * 6 * chain.nv, "out");
+    nb::gil_scoped_release release;
+    std::memset(out.data(), 0, sizeof(double) * out.size());
+    std::vector<double> scratch(6L * chain.n * active->lanes + 8);
+    double *aligned = scratch.data();
+    while (reinterpret_cast<std::size_t>(aligned) % 64) ++aligned;
+    active->jacobian(chain, q.data(), count, reference, aligned, out.data());
+  }
+
+  // e (6) and J (6, nv) with de/dq = -J. tcp: e = log6(T^-1 G), J = Jlog6(G^-1 T) J_local.
+  // world: e = (p_G - p, log3(R_G R^T)), J = blkdiag(I, Jlog3(R_G R^T)) J_lwa.
+  void error_and_jacobian(nb::handle q_, nb::handle target_, bool world, nb::handle e_, nb::handle out_) const {
+    Span<double> q(q_, "q"), target(target_, "target"), e(e_, "e", true), out(out_, "J", true);
+    q.require(chain.nq, "q");
+    target.require(16, "target");
+    e.require(6, "e");
+    out.require(6L * chain.nv, "J");
+    std::memset(out.data(), 0, sizeof(double) * out.size());
+    double small[6 * 16], H[16], A[9], B[9] = {0};
+    std::vector<double> large(chain.n > 16 ? 6 * chain.n : 0);
+    scalar::jacobian_block(chain, q.data(), 1, world ? knuckle::kLocalWorldAligned : knuckle::kLocal,
+                           chain.n > 16 ? large.data() : small, out.data(), H);
+    const double *G = target.data();
+    double E[9], p[3];  // rotation and translation of the relative pose
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        E[3 * i + j] = 0;
+        for (int k = 0; k < 3; ++k)
+          E[3 * i + j] += world ? G[4 * i + k] * H[4 * j + k] : H[4 * k + i] * G[4 * k + j];
+      }
+      p[i] = G[4 * i + 3] - H[4 * i + 3];
+    }
+    if (world) {
+      std::memcpy(e.data(), p, sizeof p);
+      knuckle::log3(E, e.data() + 3);
+      knuckle::inverse_jacobian3(e.data() + 3, 1.0, A);
+    } else {
+      double t[3], inverse_R[9], inverse_p[3];
+      for (int i = 0; i < 3; ++i) t[i] = H[i] * p[0] + H[4 + i] * p[1] + H[8 + i] * p[2];
+      knuckle::log6(E, t, e.data());
+      for (int i = 0; i < 3; ++i) {
+        inverse_p[i] = -(E[i] * t[0] + E[3 + i] * t[1] + E[6 + i] * t[2]);
+        for (int j = 0; j < 3; ++j) inverse_R[3 * i + j] = E[3 * j + i];
+      }
+      knuckle::jlog6(inverse_R, inverse_p, A, B);
+    }
+    for (int c = 0; c < chain.n; ++c) {
+      double *J = out.data() + chain.v_index[c];
+      const long s = chain.nv;
+      if (!first_column(c)) continue;
+      const double v[3] = {J[0], J[s], J[2 * s]}, w[3] = {J[3 * s], J[4 * s], J[5 * s]};
+      for (int i = 0; i < 3; ++i) {
+        if (!world)
+          J[i * s] = A[3 * i] * v[0] + A[3 * i + 1] * v[1] + A[3 * i + 2] * v[2] + B[3 * i] * w[0] +
+                     B[3 * i + 1] * w[1] + B[3 * i + 2] * w[2];
+        J[(3 + i) * s] = A[3 * i] * w[0] + A[3 * i + 1] * w[1] + A[3 * i + 2] * w[2];
+      }
+    }
+  }
+
+  // Joints that follow one another share a column, which must be turned once.
+  bool first_column(int c) const {
+    for (int k = 0; k < c; ++k)
+      if (v_index[k] == v_index[c]) return false;
+    return true;
+  }
+};
+
+// A chain with limits, weights and the constants of the iteration.
+struct PySolver {
+  nb::object owner;  // keeps the chain alive
+  const Chain &chain;
+  std::vector<double> lower, upper;
+  std::vector<int> turning, frozen;
+  IkOptions options;
+
+  // lower, upper: (nq) of the robot; frozen: (nv) int32; row_weight: (6)
+  PySolver(nb::object owner_, nb::handle lower_, nb::handle upper_, nb::handle frozen_, nb::handle row_weight_,
+           double damping, double constant_damping, double step, double shrink, int patience, int attempt_iterations,
+           bool free_first)
+      : owner(owner_), chain(nb::cast<PyChain &>(owner_).chain) {
+    if (chain.n < 1 || chain.n > knuckle::kMaxIkJoints)
+      throw nb::value_error(("the native solver takes chains of 1 to " + std::to_string(knuckle::kMaxIkJoints) +
+                             " joints").c_str());
+    std::vector<double> low = copied<double>(lower_, "lower", chain.nq), high = copied<double>(upper_, "upper", chain.nq);
+    std::vector<int> still = copied<int>(frozen_, "frozen", chain.nv);
+    for (int i = 0; i < chain.n; ++i) {
+      lower.push_back(low[chain.q_index[i]]);
+      upper.push_back(high[chain.q_index[i]]);
+      frozen.push_back(still[chain.v_index[i]]);
+      turning.push_back(!chain.prismatic[i] && upper[i] - lower[i] >= 6.2831853071795);
+    }
+    std::memset(&options, 0, sizeof options);
+    options.lower = lower.data();
+    options.upper = upper.data();
+    options.turning = turning.data();
+    options.frozen = frozen.data();
+    std::memcpy(options.row_weight, copied<double>(row_weight_, "row_weight", 6).data(), 6 * sizeof(double));
+    options.damping = damping;
+    options.constant_damping = constant_damping;
+    options.step = step;
+    options.shrink = shrink;
+    options.patience = patience;
+    options.attempt_iterations = attempt_iterations;
+    options.free_first = free_first;
+  }
+  PySolver(const PySolver &) = delete;
+
+  IkOptions limited(double position_tolerance, double rotation_tolerance, int max_attempts, long long max_iterations) const {
+    IkOptions o = options;
+    // the answer is checked again by exact formulas, so the loop stops a hair inside
+    o.position_tolerance = position_tolerance * (1 - 1e-9);
+    o.rotation_tolerance = rotation_tolerance * (1 - 1e-9);
+    o.max_attempts = max_attempts;
+    o.max_iterations = max_iterations;
+    return o;
+  }
+
+  static void flatten(const double *H, double *target) {
+    for (int r = 0; r < 3; ++r) {
+      for (int k = 0; k < 3; ++k) target[3 * r + k] = H[4 * r + k];
+      target[9 + r] = H[4 * r + 3];
+    }
+  }
+
+  void pick(const double *q, double *chain_q) const {
+    for (int i = 0; i < chain.n; ++i) chain_q[i] = q[chain.q_index[i]];
+  }
+
+  // Writes the answer into q (nq) and measures it: position error [m], rotation error [rad] over the rows that count.
+  bool measure(const IkAnswer &answer, const double *target, const IkOptions &o, double *q, double *errors) const {
+    for (int i = 0; i < chain.n; ++i) q[chain.q_index[i]] = answer.q[i];
+    double H[16], E[9], w[3];
+    scalar::fk_block(chain, q, 1, H);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        E[3 * i + j] = target[3 * i] * H[4 * j] + target[3 * i + 1] * H[4 * j + 1] + target[3 * i + 2] * H[4 * j + 2];
+    knuckle::log3(E, w);
+    double counted[2] = {0, 0}, full[2] = {0, 0};
+    for (int k = 0; k < 3; ++k) {
+      const double dp = target[9 + k] - H[4 * k + 3];
+      full[0] += dp * dp;
+      full[1] += w[k] * w[k];
+      if (o.row_weight[k] > 0) counted[0] += dp * dp;
+      if (o.row_weight[3 + k] > 0) counted[1] += w[k] * w[k];
+    }
+    errors[0] = sqrt(full[0]);
+    errors[1] = sqrt(full[1]);
+    return sqrt(counted[0]) <= o.position_tolerance * (1 + 1e-9) && sqrt(counted[1]) <= o.rotation_tolerance * (1 + 1e-9);
+  }
+
+  // target (4, 4); q_init (nq) or None; q (nq) in and out: joints outside the chain stay as they are.
+  // Returns (converged, position error, rotation error, iterations, attempts, outside, stalled).
+  nb::tuple solve(nb::handle target_, nb::handle q_init_, nb::handle q_, double position_tolerance,
+                  double rotation_tolerance, int max_attempts, long long max_iterations, unsigned long long seed,
+                  unsigned long long index, int lanes) const {
+    Span<double> H(target_, "target"), q(q_, "q", true);
+    H.require(16, "target");
+    q.require(chain.nq, "q");
+    const IkOptions o = limited(position_tolerance, rotation_tolerance, max_attempts, max_iterations);
+    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints], errors[2];
+    flatten(H.data(), target);
+    IkProblem problem{target, nullptr, seed, index};
+    if (!q_init_.is_none()) {
+      Span<double> q_init(q_init_, "q_init");
+      q_init.require(chain.nq, "q_init");
+      pick(q_init.data(), start);
+      problem.q_init = start;
+    }
+    IkAnswer answer{};
+    answer.q = found;
+    (lanes ? kernel_of(lanes) : abreast())->solve(chain, o, problem, answer);
+    const bool met = measure(answer, target, o, q.data(), errors);
+    return nb::make_tuple(answer.converged && met, errors[0], errors[1], answer.iterations, answer.attempts,
+                          (bool)answer.outside, (bool)answer.stalled);
+  }
+
+  // targets (N, 4, 4); q_init (N, nq) or None; q (N, nq) in and out; errors (N, 2); counts (N, 5) int64:
+  // converged, iterations, attempts, outside, stalled. Problem i has the index first + i.
+  void solve_batch(nb::handle targets_, nb::handle q_init_, nb::handle q_, nb::handle errors_, nb::handle counts_,
+                   double position_tolerance, double rotation_tolerance, int max_attempts, long long max_iterations,
+                   unsigned long long seed, unsigned long long first, int threads) const {
+    Span<double> H(targets_, "targets"), q(q_, "q", true), errors(errors_, "errors", true);
+    Span<long long> counts(counts_, "counts", true);
+    const long count = H.size() / 16;
+    H.require(16 * count, "targets");
+    q.require(count * chain.nq, "q");
+    errors.require(2 * count, "errors");
+    counts.require(5 * count, "counts");
+    std::vector<double> starts;
+    if (!q_init_.is_none()) {
+      Span<double> q_init(q_init_, "q_init");
+      q_init.require(count * chain.nq, "q_init");
+      starts.resize(count * chain.n);
+      for (long i = 0; i < count; ++i) pick(q_init.data() + i * chain.nq, starts.data() + i * chain.n);
+    }
+    const IkOptions o = limited(position_tolerance, rotation_tolerance, max_attempts, max_iterations);
+    const Kernel *kernel = active;
+    nb::gil_scoped_release release;
+    std::vector<double> flat(12 * count), found(count * chain.n);
+    std::vector<IkProblem> problems(count);
+    std::vector<IkAnswer> answers(count);
+    for (long i = 0; i < count; ++i) {
+      flatten(H.data() + 16 * i, flat.data() + 12 * i);
+      problems[i] = {flat.data() + 12 * i, starts.empty() ? nullptr : starts.data() + i * chain.n, seed,
+                     first + (unsigned long long)i};
+      answers[i].q = found.data() + i * chain.n;
+    }
+    std::atomic<long> next{0};
+    const long chunk = 256;
+    auto work = [&] {
+      for (long a; (a = next.fetch_add(chunk)) < count;) {
+        const long b = a + chunk < count ? a + chunk : count;
+        kernel->solve_batch(chain, o, problems.data() + a, b - a, answers.data() + a);
+        for (long i = a; i < b; ++i) {
+          const bool met = measure(answers[i], problems[i].target, o, q.data() + i * chain.nq, errors.data() + 2 * i);
+          long long *c = counts.data() + 5 * i;
+          c[0] = answers[i].converged && met;
+          c[1] = answers[i].iterations;
+          c[2] = answers[i].attempts;
+          c[3] = answers[i].outside;
+          c[4] = answers[i].stalled;
+        }
+      }
+    };
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads && t * chunk < count; ++t) others.emplace_back(work);
+    work();
+    for (std::thread &thread : others) thread.join();
+  }
+};
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Native kernel: kinematics of chains and damped least squares, in lanes.";
+  m.def("isa", &isa, "Instruction set in use: avx512, avx2 or baseline.");
+  m.def("lanes", [] { return active->lanes; }, "Problems solved side by side in one vector.");
+  m.def("use_lanes", [](int lanes) { active = kernel_of(lanes); }, nb::arg("lanes"),
+        "Chooses the kernel of that many lanes (2, 4, 8), or the widest the processor has (0).");
+  nb::class_<PyChain>(m, "Chain")
+      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, int, int>(),
+           nb::arg("fixed"), nb::arg("prismatic"), nb::arg("q_index"), nb::arg("v_index"), nb::arg("multiplier"),
+           nb::arg("offset"), nb::arg("nq"), nb::arg("nv"))
+      .def_prop_ro("joint_count", [](const PyChain &c) { return c.chain.n; })
+      .def("fk", &PyChain::fk, nb::arg("q"), nb::arg("out"))
+      .def("fk_batch", &PyChain::fk_batch, nb::arg("q"), nb::arg("out"))
+      .def("jacobian", &PyChain::jacobian, nb::arg("q"), nb::arg("reference"), nb::arg("out"))
+      .def("jacobian_batch", &PyChain::jacobian_batch, nb::arg("q"), nb::arg("reference"), nb::arg("out"))
+      .def("error_and_jacobian", &PyChain::error_and_jacobian, nb::arg("q"), nb::arg("target"), nb::arg("world"),
+           nb::arg("e"), nb::arg("jacobian"));
+  nb::class_<PySolver>(m, "Solver")
+      .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, double, double, double, double, int, int,
+                    bool>(),
+           nb::arg("chain"), nb::arg("lower"), nb::arg("upper"), nb::arg("frozen"), nb::arg("row_weight"),
+           nb::arg("damping"), nb::arg("constant_damping"), nb::arg("step"), nb::arg("shrink"), nb::arg("patience"),
+           nb::arg("attempt_iterations"), nb::arg("free_first"))
+      .def("solve", &PySolver::solve, nb::arg("target"), nb::arg("q_init").none(), nb::arg("q"),
+           nb::arg("position_tolerance"), nb::arg("rotation_tolerance"), nb::arg("max_attempts"),
+           nb::arg("max_iterations"), nb::arg("seed"), nb::arg("index") = 0, nb::arg("lanes") = 0)
+      .def("solve_batch", &PySolver::solve_batch, nb::arg("targets"), nb::arg("q_init").none(), nb::arg("q"),
+           nb::arg("errors"), nb::arg("counts"), nb::arg("position_tolerance"), nb::arg("rotation_tolerance"),
+           nb::arg("max_attempts"), nb::arg("max_iterations"), nb::arg("seed"), nb::arg("first") = 0,
+           nb::arg("threads") = 1);
+}

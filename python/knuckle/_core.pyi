@@ -1,0 +1,78 @@
+"""Types of the native kernel; `knuckle.robot.native` says whether it is present."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Float = NDArray[np.float64]
+_Int32 = NDArray[np.int32]
+
+def isa() -> str: ...
+def lanes() -> int: ...
+def use_lanes(lanes: int) -> None: ...
+
+class Chain:
+    def __init__(
+        self,
+        fixed: _Float,
+        prismatic: _Int32,
+        q_index: _Int32,
+        v_index: _Int32,
+        multiplier: _Float,
+        offset: _Float,
+        nq: int,
+        nv: int,
+    ) -> None: ...
+    @property
+    def joint_count(self) -> int: ...
+    def fk(self, q: _Float, out: _Float) -> None: ...
+    def fk_batch(self, q: _Float, out: _Float) -> None: ...
+    def jacobian(self, q: _Float, reference: int, out: _Float) -> None: ...
+    def jacobian_batch(self, q: _Float, reference: int, out: _Float) -> None: ...
+    def error_and_jacobian(self, q: _Float, target: _Float, world: bool, e: _Float, jacobian: _Float) -> None: ...
+
+class Solver:
+    def __init__(
+        self,
+        chain: Chain,
+        lower: _Float,
+        upper: _Float,
+        frozen: _Int32,
+        row_weight: _Float,
+        damping: float,
+        constant_damping: float,
+        step: float,
+        shrink: float,
+        patience: int,
+        attempt_iterations: int,
+        free_first: bool,
+    ) -> None: ...
+    def solve(
+        self,
+        target: _Float,
+        q_init: _Float | None,
+        q: _Float,
+        position_tolerance: float,
+        rotation_tolerance: float,
+        max_attempts: int,
+        max_iterations: int,
+        seed: int,
+        index: int = 0,
+        lanes: int = 0,
+    ) -> tuple[bool, float, float, int, int, bool, bool]: ...
+    def solve_batch(
+        self,
+        targets: _Float,
+        q_init: _Float | None,
+        q: _Float,
+        errors: _Float,
+        counts: NDArray[Any],
+        position_tolerance: float,
+        rotation_tolerance: float,
+        max_attempts: int,
+        max_iterations: int,
+        seed: int,
+        first: int = 0,
+        threads: int = 1,
+    ) -> None: ...

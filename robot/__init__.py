@@ -1,0 +1,31 @@
+"""Robots: descriptions, kinematics, dynamics, values of rigid motion, tolerances."""
+
+from __future__ import annotations
+
+from .base import RobotBase
+from .coordinates import Coupling
+from .errors import (
+    DescriptionError,
+    InputError,
+    InputTypeError,
+    KnuckleError,
+    MissingDependencyError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from .limits import JointLimits
+from .motors import Motors
+from .pin_robot import PinRobot
+from .spatial import ReferenceFrame
+from .tolerance import (
+    CartesianBox,
+    CartesianCylinder,
+    CartesianSphere,
+    Composed,
+    RotationAbsolute,
+    RotationAxes,
+    RotationAxis,
+    Tolerance,
+    ToleratedPose,
+)
+from .transformation import PoseDistance, Transformation, TransformationLike

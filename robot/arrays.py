@@ -1,0 +1,103 @@
+"""Arrays at the door: one check of kind, shape and finiteness, then plain float64 arrays inside."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, InputTypeError
+
+Array = NDArray[np.float64]
+
+_FLOAT = np.dtype(np.float64)
+
+
+def _as_float(value: Any, name: str) -> Array:
+    """`value` as a float64 array of any shape; refuses what is not numeric."""
+    try:
+        raw = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name} is not a rectangular array of numbers: {error}") from None
+    if raw.dtype.kind not in "fiu":
+        if raw.dtype.kind == "b":
+            raise InputTypeError(f"{name} holds booleans; numbers are needed")
+        if raw.dtype.kind == "c":
+            raise InputTypeError(f"{name} holds complex numbers; real numbers are needed")
+        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__} ({raw.dtype})")
+    return raw.astype(np.float64, copy=False)
+
+
+def _require_finite(array: Array, name: str) -> None:
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = ", ".join(str(int(i)) for i in bad[0])
+        raise InputError(f"{name} must be finite, got {array[tuple(bad[0])]} at index [{where}]")
+
+
+def vector(value: Any, size: int, name: str) -> Array:
+    """A finite vector `(size,)`; `(size, 1)` and `(1, size)` are taken as the same vector.
+
+    The result may share memory with `value`: copy before keeping it.
+
+    Raises:
+        InputTypeError: if `value` is not numeric.
+        InputError: if its shape is another one or an entry is not finite.
+    """
+    if type(value) is np.ndarray and value.dtype == _FLOAT and value.shape == (size,):
+        array = value
+    else:
+        array = _as_float(value, name)
+        if array.ndim == 2 and array.shape in ((size, 1), (1, size)):
+            array = array.reshape(size)
+        if array.shape != (size,):
+            raise InputError(f"{name} must have shape ({size},), got {array.shape}")
+    if size and not math.isfinite(array.dot(array)):
+        _require_finite(array, name)  # a sum of squares may overflow although every entry is finite
+    return array
+
+
+def vector_or_batch(value: Any, size: int, name: str) -> Array:
+    """A finite vector `(size,)` or a batch of them `(N, size)`, C-contiguous if a batch.
+
+    An `(N, 1)` array for `size == N` is a column vector, unless `size == 1`, where it is a batch.
+    """
+    if type(value) is np.ndarray and value.ndim == 1:
+        return vector(value, size, name)
+    array = _as_float(value, name)
+    if array.ndim == 2 and array.shape[1] == size and not (array.shape[0] == 1 == size):
+        batch = np.ascontiguousarray(array)
+        _require_finite(batch, name)
+        return batch
+    if array.ndim <= 1 or (array.ndim == 2 and array.shape[1] == 1):
+        return vector(array, size, name)
+    raise InputError(f"{name} must have shape ({size},) or (N, {size}), got {array.shape}")
+
+
+def matrix(value: Any, shape: tuple[int, ...], name: str) -> Array:
+    """A finite array of exactly `shape`; `-1` in `shape` stands for any length."""
+    array = _as_float(value, name)
+    if array.ndim != len(shape) or any(want not in (-1, got) for want, got in zip(shape, array.shape, strict=False)):
+        wanted = ", ".join("N" if n == -1 else str(n) for n in shape)
+        raise InputError(f"{name} must have shape ({wanted}{',' if len(shape) == 1 else ''}), got {array.shape}")
+    _require_finite(array, name)
+    return array
+
+
+def scalar(value: Any, name: str, *, minimum: float | None = None, positive: bool = False) -> float:
+    """A finite number, optionally at least `minimum` or strictly positive."""
+    if isinstance(value, bool | np.bool_):
+        raise InputTypeError(f"{name} must be a number, got a boolean")
+    array = _as_float(value, name)
+    if array.size != 1:
+        raise InputError(f"{name} must be one number, got shape {array.shape}")
+    number = float(array.reshape(()))
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be finite, got {number}")
+    if positive and number <= 0:
+        raise InputError(f"{name} must be positive, got {number}")
+    if minimum is not None and number < minimum:
+        raise InputError(f"{name} must be at least {minimum}, got {number}")
+    return number

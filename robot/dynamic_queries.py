@@ -1,0 +1,209 @@
+"""Forces and motion: inverse and forward dynamics, mass matrix, gravity, energies, wrenches at the tcp."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, vector, vector_or_batch
+from .errors import DescriptionError, InputTypeError
+from .kinematic_queries import LWA, KinematicQueries
+from .state import row, rows, wrench_array
+from .transformation import Transformation
+
+_WEIGHTLESS = np.zeros(3)
+
+
+class DynamicQueries(KinematicQueries):
+    """`tau = M(q) ddq + C(q,dq) dq + g(q) [+ friction(dq)] [+ motor(ddq)] - J(q)^T wrench_ext`, both ways round.
+
+    The wrench is what the environment exerts on the robot at the origin of the tcp, force first [N, N m].
+    """
+
+    @property
+    def placement(self) -> Transformation:
+        """Pose of the base in the world."""
+        raise NotImplementedError
+
+    def mass_matrix(self, q: Any = None) -> Array:
+        """M(q) of the bodies, armature included (nv, nv); (N, nv, nv) for a batch."""
+        q = self._one_or_many(q)
+        if q.ndim == 1:
+            return self.crba(q)
+        return np.array([self.crba(one) for one in q]).reshape(len(q), self.nv, self.nv)
+
+    def gravity_force(self, q: Any = None) -> Array:
+        """g(q) = +dU/dq, the torque that holds the robot still (nv,); (N, nv) for a batch."""
+        q, rest = self._one_or_many(q), np.zeros(self.nv)
+        if q.ndim == 1:
+            return self.rnea(q, rest, rest)
+        return np.array([self.rnea(one, rest, rest) for one in q]).reshape(len(q), self.nv)
+
+    def coriolis_force(self, q: Any = None, dq: Any = None) -> Array:
+        """C(q, dq) dq (nv,)."""
+        q, dq = self._single(q), self._rate(dq, self.dq, "dq")
+        return self.rnea(q, dq, np.zeros(self.nv), _WEIGHTLESS)
+
+    def bias_force(self, q: Any = None, dq: Any = None) -> Array:
+        """C(q, dq) dq + g(q) (nv,)."""
+        q, dq = self._single(q), self._rate(dq, self.dq, "dq")
+        return self.rnea(q, dq, np.zeros(self.nv))
+
+    def kinetic_energy(self, q: Any = None, dq: Any = None) -> float:
+        """dq^T M(q) dq / 2 of the bodies [J]."""
+        q, dq = self._single(q), self._rate(dq, self.dq, "dq")
+        return float(0.5 * dq @ self.crba(q) @ dq)
+
+    def friction(self, dq: Any = None) -> Array:
+        """`damping*dq + coulomb*sin(atan(100*dq))` (nv,) or (N, nv); None is the stored velocity."""
+        return self._friction(self._rates(dq, self.dq, "dq"))
+
+    def motor_inertias(self, ddq: Any = None) -> Array:
+        """`gear_ratio^2 * rotor_inertia * ddq` (nv,) or (N, nv); None is the stored acceleration."""
+        return self.motors.reflected_inertia * self._rates(ddq, self.ddq, "ddq")
+
+    def id(
+        self,
+        q: Any = None,
+        dq: Any = None,
+        ddq: Any = None,
+        motor_inertia: bool = True,
+        friction: bool = True,
+        eef_wrench: Any = None,
+        eef_wrench_frame: str = "world",
+    ) -> Array:
+        """Inverse dynamics: the torques that move the robot with ddq.
+
+        Args:
+            q: Configuration (nq,), mapping or batch (N, nq); None is the stored one, here and below.
+            dq: Velocity (nv,), mapping or batch (N, nv).
+            ddq: Acceleration (nv,), mapping or batch (N, nv).
+            motor_inertia: Add the torque that spins the rotors.
+            friction: Add the torque that overcomes friction.
+            eef_wrench: Wrench on the robot at the tcp (6,) or (N, 6) [N, N m].
+            eef_wrench_frame: Axes of the wrench: "world", "base", "tcp" (or "local"), or a frame's name.
+
+        Returns:
+            Torques (nv,) [N m or N], (N, nv) if any argument is a batch.
+        """
+        q = self._one_or_many(q)
+        dq, ddq = self._rates(dq, self.dq, "dq"), self._rates(ddq, self.ddq, "ddq")
+        if q.ndim == dq.ndim == ddq.ndim == 1:
+            tau = self.rnea(q, dq, ddq)
+        else:
+            count = rows(("q", q), ("dq", dq), ("ddq", ddq)) or 0
+            tau = np.array([self.rnea(row(q, i), row(dq, i), row(ddq, i)) for i in range(count)]).reshape(count, self.nv)
+        if friction:
+            tau += self._friction(dq)
+        if motor_inertia:
+            tau += self.motors.reflected_inertia * ddq
+        if eef_wrench is not None:
+            tau = tau - self._wrench_torque(q, eef_wrench, eef_wrench_frame)
+        return tau
+
+    def fd(
+        self,
+        tau: Any,
+        q: Any = None,
+        dq: Any = None,
+        motor_inertia: bool = True,
+        friction: bool = True,
+        eef_wrench: Any = None,
+        eef_wrench_frame: str = "world",
+    ) -> Array:
+        """Forward dynamics, the exact inverse of `id` with the same switches: accelerations (nv,) or (N, nv).
+
+        Args:
+            tau: Torques (nv,) or batch (N, nv) [N m or N].
+            q: As in `id`.
+            dq: As in `id`.
+            motor_inertia: The rotors resist acceleration.
+            friction: Friction takes its share of tau.
+            eef_wrench: As in `id`.
+            eef_wrench_frame: As in `id`.
+
+        Raises:
+            DescriptionError: if the mass matrix is singular, so that no acceleration follows.
+        """
+        tau = vector_or_batch(tau, self.nv, "tau")
+        q, dq = self._one_or_many(q), self._rates(dq, self.dq, "dq")
+        count = rows(("tau", tau), ("q", q), ("dq", dq))
+        if friction:
+            tau = tau - self._friction(dq)
+        if eef_wrench is not None:
+            tau = tau + self._wrench_torque(q, eef_wrench, eef_wrench_frame)
+            count = len(tau) if tau.ndim == 2 else count
+        if count is None:
+            return self._accelerations(q, dq, tau, motor_inertia)
+        found = [self._accelerations(row(q, i), row(dq, i), row(tau, i), motor_inertia) for i in range(count)]
+        return np.array(found).reshape(count, self.nv)
+
+    def static_torque(
+        self, q: Any = None, f_ext: Any = None, *, eef_wrench: Any = None, eef_wrench_frame: str = "world"
+    ) -> Array:
+        """Torque that holds the robot still, g(q) - J^T wrench_ext (nv,); (N, nv) for a batch.
+
+        Args:
+            q: Configuration; None is the stored one.
+            f_ext: One force per joint; not every robot offers it.
+            eef_wrench: As in `id`.
+            eef_wrench_frame: As in `id`.
+        """
+        q = self._one_or_many(q)
+        tau = self.gravity_force(q)
+        if f_ext is not None:
+            tau = tau - self._joint_forces_torque(q, f_ext)
+        if eef_wrench is not None:
+            tau = tau - self._wrench_torque(q, eef_wrench, eef_wrench_frame)
+        return tau
+
+    # Derivations a backend may replace by faster ones; arguments are checked.
+
+    def _friction(self, dq: Array) -> Array:
+        return self.motors.friction(dq)
+
+    def _accelerations(self, q: Array, dq: Array, tau: Array, motor_inertia: bool) -> Array:
+        M = self.crba(q)
+        if motor_inertia:
+            M = M + np.diag(self.motors.reflected_inertia)
+        try:
+            ddq = np.linalg.solve(M, tau - self.rnea(q, dq, np.zeros(self.nv)))
+        except np.linalg.LinAlgError:
+            raise self._singular() from None
+        if not math.isfinite(ddq.dot(ddq)) and not np.isfinite(ddq).all():
+            raise self._singular()
+        return ddq
+
+    def _singular(self) -> DescriptionError:
+        return DescriptionError("the mass matrix is singular: a joint moves nothing that has mass")
+
+    def _joint_forces_torque(self, q: Array, f_ext: Any) -> Array:
+        from .errors import UnsupportedError
+
+        raise UnsupportedError(f"{type(self).__name__} takes no f_ext; use eef_wrench")
+
+    def _wrench_torque(self, q: Array, wrench: Any, axes: str) -> Array:
+        """J^T w at the tcp (nv,) or (N, nv)."""
+        wrench = wrench_array(wrench)
+        if not isinstance(axes, str):
+            raise InputTypeError(f"eef_wrench_frame must be a name, got {type(axes).__name__}")
+        tip = self._tip()
+        name = tip if axes in ("tcp", "local") else axes if axes in ("world", "base") else self._frame(axes)
+        count = rows(("q", q), ("eef_wrench", wrench))
+        if count is None:
+            return self._one_wrench_torque(q, wrench, name, tip)
+        return np.array([self._one_wrench_torque(row(q, i), row(wrench, i), name, tip) for i in range(count)])
+
+    def _one_wrench_torque(self, q: Array, wrench: Array, axes: str, tip: str) -> Array:
+        J = self.frame_jacobian(q, tip, LWA)
+        if axes != "world":
+            R = self.placement.rotation if axes == "base" else self.pose(q, axes)[:3, :3]
+            wrench = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+        return J.T @ wrench
+
+
+def checked_vector(value: Any, size: int, name: str) -> Array:
+    """A vector kept by the robot: a private copy."""
+    return vector(value, size, name).copy()

@@ -1,0 +1,61 @@
+"""Dynamics of a Pinocchio model: (model, data, q, ...) -> fresh arrays.
+
+All arguments are in Pinocchio's coordinates. Results never share memory with `data`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from .arrays import Array
+
+
+def weightless(model: pin.Model) -> pin.Model:
+    """The model without gravity."""
+    copy = model.copy()
+    copy.gravity = pin.Motion.Zero()
+    return copy
+
+
+def motorised(model: pin.Model) -> pin.Model:
+    """The model with the rotors' reflected inertia as armature: crba and aba know of no other."""
+    copy = model.copy()
+    copy.armature = model.armature + model.rotorGearRatio**2 * model.rotorInertia
+    return copy
+
+
+def mass_matrix(model: pin.Model, data: pin.Data, q: Array) -> Array:
+    """M(q), both triangles (nv, nv)."""
+    M: Array = pin.crba(model, data, q)
+    return M
+
+
+def inverse_dynamics(model: pin.Model, data: pin.Data, q: Array, dq: Array, ddq: Array) -> Array:
+    """M ddq + C dq + g (nv,)."""
+    tau: Array = pin.rnea(model, data, q, dq, ddq)
+    return tau
+
+
+def gravity_pull(model: pin.Model, data: pin.Data, q: Array, gravity: Array) -> Array:
+    """g(q) in another gravity (3,): -m Jcom^T gravity, exact because gravity acts at the centre of mass."""
+    J = pin.jacobianCenterOfMass(model, data, q)
+    result: Array = -data.mass[0] * (J.T @ gravity)
+    return result
+
+
+def forward_dynamics(model: pin.Model, data: pin.Data, q: Array, dq: Array, tau: Array) -> Array:
+    """Accelerations by the articulated-body algorithm (nv,)."""
+    ddq: Array = pin.aba(model, data, q, dq, tau)
+    return ddq
+
+
+def joint_forces_torque(model: pin.Model, data: pin.Data, q: Array, forces: list[pin.Force]) -> Array:
+    """Torque (nv,) of one force per joint of the model, each in its joint's axes."""
+    stacked = pin.StdVec_Force()
+    for force in forces:
+        stacked.append(force)
+    rest = np.zeros(model.nv)
+    without = pin.rnea(model, data, q, rest, rest).copy()
+    result: Array = without - pin.rnea(model, data, q, rest, rest, stacked)
+    return result

@@ -1,0 +1,57 @@
+"""Names of frames of a Pinocchio model, unique even where a joint and a link share one."""
+
+from __future__ import annotations
+
+import pinocchio as pin
+
+from .coordinates import Coordinates
+from .errors import InputError
+
+_KINDS = {
+    pin.FrameType.OP_FRAME: "frame",
+    pin.FrameType.JOINT: "joint",
+    pin.FrameType.FIXED_JOINT: "joint",
+    pin.FrameType.BODY: "link",
+    pin.FrameType.SENSOR: "sensor",
+}
+_PREFERENCE = ("frame", "link", "joint", "sensor")
+"""Which frame a bare name means if several bear it."""
+
+
+class FrameTable:
+    """Frames by name: `ids` takes names as listed, "link:a" or "joint:a" for a shared name, and the bare name."""
+
+    def __init__(self, model: pin.Model) -> None:
+        kinds = [_KINDS[frame.type] for frame in model.frames]
+        bare = [str(frame.name) for frame in model.frames]
+        counts: dict[str, int] = {}
+        for name in bare:
+            counts[name] = counts.get(name, 0) + 1
+        self.names = [name if counts[name] == 1 else f"{kind}:{name}" for name, kind in zip(bare, kinds, strict=True)]
+        self.ids = {name: index for index, name in enumerate(self.names)}
+        for preferred in _PREFERENCE:
+            for index, (name, kind) in enumerate(zip(bare, kinds, strict=True)):
+                if kind == preferred:
+                    self.ids.setdefault(name, index)
+        self.ids_in_order = list(range(len(self.names)))
+        self._tips = _tips(model)
+
+    def default_tip(self, coordinates: Coordinates) -> str:
+        """The last frame on the longest chain of joints.
+
+        Raises:
+            InputError: if several chains are equally long, as for a gripper, two arms or four legs.
+        """
+        if len(self._tips) > 1:
+            tips = ", ".join(repr(self.names[index]) for index in self._tips)
+            raise InputError(f"the robot has several tips ({tips}); choose one: robot.tcp = {self.names[self._tips[0]]!r}")
+        return self.names[self._tips[0]]
+
+
+def _tips(model: pin.Model) -> list[int]:
+    """Per joint of greatest depth, its last frame that is no sensor."""
+    depth = [0] * model.njoints
+    for joint in range(1, model.njoints):
+        depth[joint] = depth[model.parents[joint]] + 1
+    last = {frame.parentJoint: i for i, frame in enumerate(model.frames) if frame.type != pin.FrameType.SENSOR}
+    return [last[joint] for joint in range(model.njoints) if depth[joint] == max(depth) and joint in last]

@@ -1,0 +1,56 @@
+"""Kinematics of a Pinocchio model: (model, data, q) -> fresh arrays.
+
+`q` is in Pinocchio's coordinates. Results never share memory with `data`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from .arrays import Array
+from .spatial import ReferenceFrame
+
+PIN_REFERENCE = (pin.ReferenceFrame.WORLD, pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+"""Pinocchio's enum by the number of ours."""
+
+
+def pose(model: pin.Model, data: pin.Data, q: Array, frame: int) -> Array:
+    """Pose of a frame (4, 4)."""
+    pin.forwardKinematics(model, data, q)
+    result: Array = pin.updateFramePlacement(model, data, frame).homogeneous
+    return result
+
+
+def jacobian(model: pin.Model, data: pin.Data, q: Array, frame: int, reference: int) -> Array:
+    """Jacobian of a frame (6, nv_pin)."""
+    result: Array = pin.computeFrameJacobian(model, data, q, frame, PIN_REFERENCE[reference])
+    return result
+
+
+def jacobian_derivative(
+    model: pin.Model, data: pin.Data, q: Array, dq: Array, frame: int, reference: ReferenceFrame
+) -> Array:
+    """Time derivative of the Jacobian of a frame (6, nv_pin)."""
+    pin.computeJointJacobiansTimeVariation(model, data, q, dq)
+    pin.updateFramePlacement(model, data, frame)
+    result: Array = pin.getFrameJacobianTimeVariation(model, data, frame, PIN_REFERENCE[reference])
+    return result
+
+
+def joint_poses(model: pin.Model, data: pin.Data, q: Array, joints: list[int]) -> Array:
+    """Poses of joints (n, 4, 4)."""
+    pin.forwardKinematics(model, data, q)
+    return _homogeneous([data.oMi[j] for j in joints])
+
+
+def frame_poses(model: pin.Model, data: pin.Data, q: Array, frames: list[int]) -> Array:
+    """Poses of frames (n, 4, 4)."""
+    pin.framesForwardKinematics(model, data, q)
+    return _homogeneous([data.oMf[f] for f in frames])
+
+
+def _homogeneous(placements: list[pin.SE3]) -> Array:
+    return np.array([placement.homogeneous for placement in placements]).reshape(len(placements), 4, 4)

@@ -1,0 +1,186 @@
+"""The native kernel, where it could be loaded, and how a Pinocchio model crosses over to it as flat arrays.
+
+The kernel does not link Pinocchio: its wheels keep no binary compatibility from one release to the next.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .arrays import Array
+
+if TYPE_CHECKING:
+    from .._core import Chain
+    from .coordinates import Coordinates
+
+try:
+    if os.environ.get("KNUCKLE_NO_NATIVE") == "1":
+        raise ImportError("switched off by KNUCKLE_NO_NATIVE=1")
+    from .. import _core
+except ImportError as error:
+    AVAILABLE, REASON = False, str(error)
+else:
+    AVAILABLE, REASON = True, ""
+
+
+def isa() -> str:
+    """Instruction set the kernel uses (`avx512`, `avx2` or `baseline`), or `none` with the reason in `REASON`."""
+    return str(_core.isa()) if AVAILABLE else "none"
+
+
+class NativeChain:
+    """A chain from the world to a frame inside the kernel; it holds as long as its robot does not change.
+
+    Attributes:
+        core: The kernel's object; takes C-contiguous float64 arrays in the robot's own coordinates.
+        q_index: Where the joints of the chain stand in q, from the base outward.
+        prismatic: Which of them slide.
+        coupled: Whether a joint follows another.
+        pivot: Where the first joint stands in the world (3,) [m].
+        length: Length of the chain stretched out from there, sliding joints at zero [m].
+        solvers: Solvers of inverse kinematics by their options, kept here because they go with the chain.
+    """
+
+    __slots__ = ("core", "coupled", "length", "nv", "pivot", "prismatic", "q_index", "solvers")
+
+    def __init__(self, fixed: list[Array], prismatic: list[bool], used: list[_Source], nq: int, nv: int) -> None:
+        self.q_index = [s.q_index for s in used]
+        self.prismatic = prismatic
+        self.coupled = any(s.multiplier != 1.0 or s.offset != 0.0 for s in used) or len(set(self.q_index)) < len(used)
+        self.pivot = fixed[0][9:].copy()
+        self.length = float(sum(np.linalg.norm(f[9:]) for f in fixed[1:]))
+        self.nv = nv
+        self.solvers: dict[Any, Any] = {}
+        self.core: Chain = _core.Chain(
+            np.concatenate(fixed),
+            np.array(prismatic, dtype=np.int32),
+            np.array(self.q_index, dtype=np.int32),
+            np.array([s.v_index for s in used], dtype=np.int32),
+            np.array([s.multiplier for s in used], dtype=np.float64),
+            np.array([s.offset for s in used], dtype=np.float64),
+            nq,
+            nv,
+        )
+
+    # The kernel insists on C-contiguous arrays; nearly all are, so the conversion waits until it is refused.
+
+    def pose(self, q: Array) -> Array:
+        """Pose of the frame in the world (4, 4)."""
+        out = np.empty((4, 4))
+        try:
+            self.core.fk(q, out)
+        except TypeError:
+            self.core.fk(np.ascontiguousarray(q), out)
+        return out
+
+    def pose_batch(self, q: Array) -> Array:
+        """Poses of the frame: (N, nq) -> (N, 4, 4)."""
+        out = np.empty((len(q), 4, 4))
+        self.core.fk_batch(np.ascontiguousarray(q), out)
+        return out
+
+    def jacobian(self, q: Array, reference: int) -> Array:
+        """Jacobian of the frame (6, nv); `reference` is a ReferenceFrame."""
+        out = np.empty((6, self.nv))
+        try:
+            self.core.jacobian(q, reference, out)
+        except TypeError:
+            self.core.jacobian(np.ascontiguousarray(q), reference, out)
+        return out
+
+    def jacobian_batch(self, q: Array, reference: int) -> Array:
+        """Jacobians of the frame: (N, nq) -> (N, 6, nv)."""
+        out = np.empty((len(q), 6, self.nv))
+        self.core.jacobian_batch(np.ascontiguousarray(q), reference, out)
+        return out
+
+    def error_and_jacobian(self, q: Array, goal: Array, world: bool) -> tuple[Array, Array]:
+        """Pose error (6,) against `goal` (4, 4) and J (6, nv), with de/dq = -J; see `knuckle.ik.pose_task`."""
+        e, J = np.empty(6), np.empty((6, self.nv))
+        self.core.error_and_jacobian(q, goal, world, e, J)
+        return e, J
+
+
+def chain(model: Any, frame_id: int, coordinates: Coordinates) -> NativeChain | None:
+    """The kernel's chain from the world to a frame, or None where there is no kernel or it cannot express the chain.
+
+    Args:
+        model: Pinocchio's model.
+        frame_id: Index of the frame in the model.
+        coordinates: Where the value of each joint stands in the robot's own q and dq.
+    """
+    if not AVAILABLE or not coordinates.nq:
+        return None
+    sources = _sources(model, coordinates)
+    frame = model.frames[frame_id]
+    path: list[int] = []
+    joint = frame.parentJoint
+    while joint > 0:
+        path.append(joint)
+        joint = model.parents[joint]
+    path.reverse()
+    fixed, prismatic = [], []
+    previous = np.eye(3)
+    for i in path:
+        axis = _axis(model.joints[i])
+        if axis is None or i not in sources:
+            return None
+        slides, direction = axis
+        turn = _turn_z_onto(direction)
+        fixed.append(_flat(previous.T, model.jointPlacements[i], turn))
+        prismatic.append(slides)
+        previous = turn
+    fixed.append(_flat(previous.T, frame.placement, np.eye(3)))
+    return NativeChain(fixed, prismatic, [sources[i] for i in path], coordinates.nq, coordinates.nv)
+
+
+class _Source(NamedTuple):
+    """Where the value of a joint comes from: multiplier * q[q_index] + offset."""
+
+    q_index: int
+    v_index: int
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+def _sources(model: Any, coordinates: Coordinates) -> dict[int, _Source]:
+    """The source of every joint of one degree of freedom, by its index in the model."""
+    found = {
+        model.getJointId(slot.name): _Source(slot.q.start, slot.v.start)
+        for slot in coordinates.slots
+        if slot.kind in ("line", "angle", "turn")
+    }
+    for coupling in coordinates.couplings:
+        leader = coordinates.by_name[coupling.leader]
+        found[model.getJointId(coupling.follower)] = _Source(
+            leader.q.start, leader.v.start, coupling.multiplier, coupling.offset
+        )
+    return found
+
+
+def _axis(joint: Any) -> tuple[bool, Array] | None:
+    """(slides, axis) of a revolute or prismatic joint, None for any other."""
+    if joint.nv != 1:
+        return None
+    name = joint.shortname()
+    if not name.startswith(("JointModelR", "JointModelP")):  # helical and mimic joints have one degree of freedom too
+        return None
+    subspace = np.asarray(joint.createData().S, dtype=np.float64).reshape(6)
+    slides = name.startswith("JointModelP")
+    return slides, subspace[:3] if slides else subspace[3:]
+
+
+def _turn_z_onto(axis: Array) -> Array:
+    """A rotation whose third column is the unit vector `axis`."""
+    x, y, z = axis / np.linalg.norm(axis)
+    if z < 0:  # by half a turn about x first, so that the denominator below stays away from 0
+        return np.asarray(np.diag([1.0, -1.0, -1.0]) @ _turn_z_onto(np.array([x, -y, -z])))
+    c = 1.0 / (1.0 + z)
+    return np.array([[1 - x * x * c, -x * y * c, x], [-x * y * c, 1 - y * y * c, y], [-x, -y, z]])
+
+
+def _flat(left: Array, placement: Any, right: Array) -> Array:
+    return np.concatenate([(left @ placement.rotation @ right).ravel(), left @ placement.translation])

@@ -1,0 +1,64 @@
+"""The README keeps its word: its Python example and its command lines run as printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from knuckle.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if line.startswith("knuckle ")]
+
+
+def test_python_example_is_ten_lines_at_the_top_and_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = blocks("python")
+    assert len([line for line in example.splitlines() if line.strip()]) <= 10
+    assert README.index("```bash\nmake demo") < README.index("```python") < README.index("\n## ")
+    monkeypatch.chdir(ROOT)
+    exec(compile(example, "README.md", "exec"), {"__name__": "readme"})
+    out = capsys.readouterr().out
+    assert out.startswith("converged")
+    assert "holding torque" in out
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_command_lines_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(shlex.split(line)[1:]) == 0
+    captured = capsys.readouterr()
+    assert captured.out and not captured.err
+
+
+def test_every_command_is_shown() -> None:
+    assert {shlex.split(line)[1] for line in COMMANDS} == {"inspect", "fk", "id", "fd", "ik", "demo", "doctor"}
+
+
+def test_make_targets_named_in_the_text_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"make (\w+)", "\n".join(blocks("bash")))):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_links_to_files_of_the_repository_exist() -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+def test_statuses_of_the_table_are_those_of_the_code() -> None:
+    from knuckle import IKStatus
+
+    section = README.split("## Limits, and what a result says")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == {status.value for status in IKStatus}
