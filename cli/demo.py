@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ik import IKResult
-from ..ik.problem import as_target
+from ..ik import IKResult, as_target
 from ..robot import PinRobot, Transformation
 from ..robot.arrays import Array
 from .dynamics import torque_table

@@ -12,7 +12,7 @@ from ..robot import CartesianSphere, PinRobot, RotationAbsolute, ToleratedPose, 
 from ..robot.arrays import Array, scalar
 from .joints import position_units
 from .kinematics import named, pose_data, pose_text
-from .output import fields, number, report, small, table
+from .output import fields, number, numbers, report, small, table
 from .parser import Commands, add_command, add_vector, configuration, load_robot, sized_numbers
 
 
@@ -63,22 +63,25 @@ def read_target(arguments: argparse.Namespace) -> ToleratedPose:
     """
     position = sized_numbers(arguments.xyz, 3, "--xyz")
     near = CartesianSphere(_tolerance(arguments.position_tolerance, "--position-tolerance"))
+    turned = RotationAbsolute(_tolerance(arguments.rotation_tolerance, "--rotation-tolerance"))
     if not _has_orientation(arguments):
         return ToleratedPose(Transformation.from_translation(position), near)
     if arguments.rpy is not None:
         pose = Transformation.from_rpy(sized_numbers(arguments.rpy, 3, "--rpy"), position)
     else:
         pose = Transformation.from_quat_xyzw(sized_numbers(arguments.quat_xyzw, 4, "--quat-xyzw"), position)
-    turned = RotationAbsolute(_tolerance(arguments.rotation_tolerance, "--rotation-tolerance"))
     return ToleratedPose(pose, near + turned)
 
 
 def solution_text(robot: PinRobot, target: ToleratedPose, result: IKResult, rotation_free: bool = False) -> str:
     """Status, errors and joint values of a result."""
-    rotation = "free" if rotation_free else f"{small(result.rotation_error)} rad"
+    asked = pose_text(target.nominal)
+    rotation = f"{small(result.rotation_error)} rad"
+    if rotation_free:
+        asked, rotation = f"xyz {numbers(target.nominal.translation)} m", "free"
     summary = [
         ("status", result.status.value + (f" ({result.message})" if result.message else "")),
-        ("target", pose_text(target.nominal)),
+        ("target", asked),
         ("reached", pose_text(robot.fk(result.q))),
         ("error", f"position {small(result.position_error)} m   rotation {rotation}"),
         ("search", f"{result.method}, {result.iterations} iterations, {result.restarts} restarts, seed {result.seed}"),

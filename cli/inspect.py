@@ -15,6 +15,8 @@ from .links import Links, links_of
 from .output import fields, number, report, table, tree
 from .parser import Commands, add_command, load_robot
 
+_UNITS = "angles: rad, rad/s, N m, damping N m s/rad; lengths: m, m/s, N, damping N s/m"
+
 
 def add_commands(commands: Commands) -> None:
     """Registers `inspect`."""
@@ -63,9 +65,10 @@ def joint_table(robot: PinRobot) -> str:
             cells = [number(float(value), 3) for value in numbers]
             rows.append([names[i], joint.kind, axis_text(joint.axis), "m" if linear[i] else "rad", *cells])
     headers = ["joint", "type", "axis", "unit", "lower", "upper", "velocity", "effort", "damping", "friction"]
-    lines = [table(headers, rows, left=4), "effort and friction in N m (rad) or N (m), velocity and damping per second"]
+    lines = [table(headers, rows, left=4), _UNITS]
     for c in robot.couplings:
-        lines.append(f"{c.follower} mimics {c.leader}: {c.multiplier:g} × {c.leader} + {c.offset:g}")
+        sign = "-" if c.offset < 0 else "+"
+        lines.append(f"{c.follower} mimics {c.leader}: {c.multiplier:g} * {c.leader} {sign} {abs(c.offset):g}")
     return "\n".join(lines)
 
 
@@ -145,7 +148,8 @@ def _joint_data(robot: PinRobot, joint: Joint) -> dict[str, Any]:
         "type": joint.kind,
         "parent": joint.parent,
         "axis": joint.axis,
-        "limits": robot.joint_limits[:, joint.q],
+        "lower": robot.joint_limits[0, joint.q],
+        "upper": robot.joint_limits[1, joint.q],
         "velocity_limit": robot.joint_velocity_limits[joint.v],
         "torque_limit": robot.joint_torque_limits[joint.v],
         "damping": robot.motors.damping[joint.v],

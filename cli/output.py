@@ -18,7 +18,7 @@ from ..robot.arrays import Array
 WIDTH = 100
 """Columns of the terminal everything is laid out for."""
 
-_PLAIN = str.maketrans({"─": "-", "│": "|", "├": "|", "└": "`", "∞": "inf", "°": "deg", "…": "~", "²": "^2", "×": "*"})
+_PLAIN = str.maketrans({"─": "-", "│": "|", "├": "|", "└": "`", "∞": "inf", "°": "deg", "…": "~", "²": "^2"})
 
 
 def emit(text: str) -> None:
@@ -65,8 +65,8 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def small(value: float) -> str:
-    """An error or another small number with three significant digits, `-` where it is undefined."""
-    return "-" if math.isnan(value) else f"{value:.2e}"
+    """An error with three significant digits, `-` where it is undefined."""
+    return "-" if math.isnan(value) else f"{value:.3g}"
 
 
 def numbers(values: Sequence[float] | Array, digits: int = 4) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from ..robot.arrays import Array
-from .callbacks import CallbackReturn, IKCallback, chain
+from .callbacks import CallbackReturn, IKCallback, answer_of, chain
 from .problem import IKMeta, InnerResult, IntermediateIkResult, IKStatus
 
 
@@ -17,7 +17,7 @@ class Descent:
     (1: no averaging; 0: mean over all iterations), is smaller.
     """
 
-    __slots__ = ("_alpha", "_average", "_callback", "_first", "_info", "_threshold", "best", "cost", "iterations")
+    __slots__ = ("_alpha", "_average", "_callback", "_first", "_info", "_rejected", "_threshold", "best", "cost", "iterations")
 
     def __init__(
         self, q: Array, info: IKMeta, callbacks: Iterable[IKCallback], threshold: float, alpha: float = 0.5
@@ -27,11 +27,13 @@ class Descent:
         self._info, self._threshold, self._alpha = info, threshold, alpha
         self.best, self.cost, self.iterations = q, math.inf, 0
         self._first = self._average = math.inf
+        self._rejected = False
 
     def see(self, q: Array, cost: float) -> CallbackReturn:
         """Take note of a configuration; returns what the callbacks want."""
         gain = self.cost - cost
-        if gain > 0.0:
+        better = gain > 0.0
+        if better:
             if self._first == math.inf:
                 self._first = gain = self._average = cost
             self.best, self.cost = q, cost
@@ -42,7 +44,10 @@ class Descent:
             return CallbackReturn.CONTINUE
         info = self._info
         seen = IntermediateIkResult(q.copy(), cost, info.iteration + self.iterations, info.restart)
-        return CallbackReturn(self._callback(seen))  # type: ignore[arg-type]
+        answer = answer_of(self._callback(seen))
+        if better:
+            self._rejected = answer is CallbackReturn.REJECT
+        return answer
 
     @property
     def stalled(self) -> bool:
@@ -51,8 +56,10 @@ class Descent:
             return self.iterations > 0 and (self._first - self.cost) / self.iterations < self._threshold
         return self._average < self._threshold
 
-    def result(self, status: IKStatus, q: Array | None = None, cost: float | None = None) -> InnerResult:
-        """The outcome: at `q`, or at the best configuration seen."""
-        if q is None or cost is None:
-            q, cost = self.best, self.cost
+    def ended(self, status: IKStatus, q: Array, cost: float) -> InnerResult:
+        """The outcome at the configuration just seen."""
         return InnerResult(q, status, cost, self.iterations)
+
+    def failed(self, status: IKStatus) -> InnerResult:
+        """The outcome at the best configuration seen; REJECTED if the callbacks rejected that one."""
+        return InnerResult(self.best, IKStatus.REJECTED if self._rejected else status, self.cost, self.iterations)

@@ -76,17 +76,38 @@ class Freedom:
     upper: Array
     turning: Mask
     """Joints with a full turn of room: they run free and are wound back into their bounds at the end."""
+    running_lower: Array
+    running_upper: Array
+    """Bounds while iterating: those of joints that do not turn freely."""
+    unbounded: bool
+    """Whether nothing that moves has a bound while iterating."""
+    still: bool
+    """Whether something that would move the frame may not."""
 
     @classmethod
     def of(cls, robot: RobotBase, frame: str, info: IKMeta) -> Freedom:
         """The freedom of a robot's frame under the conditions of a run."""
-        support = support_of(robot, frame)
         limits = robot.limits.position if info.limits is None else info.limits
+        if info.joint_mask is not None or info.limits is not None:
+            return cls._made(robot, support_of(robot, frame), info.joint_mask, limits)
+        kept = _whole.setdefault(robot, {})
+        key = frame, int(getattr(robot, "version", 0))
+        known = kept.get(key)
+        if known is None or known[0] is not limits:
+            known = kept[key] = limits, cls._made(robot, support_of(robot, frame), None, limits)
+        return known[1]
+
+    @classmethod
+    def _made(cls, robot: RobotBase, support: Support, mask: Mask | None, limits: Array) -> Freedom:
         plain = support.coordinate >= 0
         lower = np.where(plain, limits[0][support.coordinate], -np.inf)
         upper = np.where(plain, limits[1][support.coordinate], np.inf)
-        moving = support.moves if info.joint_mask is None else support.moves & info.joint_mask
-        return cls(robot, support, moving, lower, upper, support.periodic & moving & (upper - lower >= TURN - ROUNDING))
+        moving = support.moves if mask is None else support.moves & mask
+        turning = support.periodic & moving & (upper - lower >= TURN - ROUNDING)
+        low, high = np.where(turning, -np.inf, lower), np.where(turning, np.inf, upper)
+        unbounded = bool(np.isinf(low[moving]).all() and np.isinf(high[moving]).all())
+        still = bool((support.moves & ~moving).any())
+        return cls(robot, support, moving, lower, upper, turning, low, high, unbounded, still)
 
     def coordinates(self, q: Array) -> Array:
         """Plain coordinates of q by degree of freedom (nv,), 0 where there are none."""
@@ -98,19 +119,20 @@ class Freedom:
         """q moved by dv (nv,)."""
         return q + dv if self.support.flat else self.robot.integrate(q, dv)
 
-    def bounds_while_iterating(self) -> tuple[Array, Array]:
-        """Lower and upper bounds (nv,) that matter inside a run: those of joints that do not turn freely."""
-        return np.where(self.turning, -np.inf, self.lower), np.where(self.turning, np.inf, self.upper)
-
     def settle(self, q: Array, near: Array) -> tuple[Array, Array]:
         """q wound and clipped into the bounds, and by how much clipping moved each degree of freedom (nv,).
 
-        Joints that turn freely take the turn closest to `near` that their bounds allow.
+        Joints that turn freely take the turn closest to `near` that their bounds allow; others are wound only if
+        they are outside.
         """
         x = self.coordinates(q)
-        wound = np.where(self.turning, _wound(x, self.coordinates(near), self.lower, self.upper), x)
+        inside = np.minimum(np.maximum(x, self.lower), self.upper)
+        if not self.turning.any() and inside.tobytes() == x.tobytes():
+            return q, np.zeros(len(x))
+        wind = self.turning | (self.support.periodic & self.moving & ((x < self.lower) | (x > self.upper)))
+        wound = np.where(wind, _wound(x, self.coordinates(near), self.lower, self.upper), x) if wind.any() else x
         inside = np.minimum(np.maximum(wound, self.lower), self.upper)
-        return self._with(q, inside), wound - inside
+        return self._with(q, inside), np.where(np.abs(wound - inside) > ROUNDING, wound - inside, 0.0)
 
     def sample(self, rng: np.random.Generator, start: Array) -> Array:
         """A random configuration that differs from `start` only in what may move."""
@@ -125,8 +147,9 @@ class Freedom:
 
     def pressed(self, q: Array, gradient: Array) -> Mask:
         """Moving joints at a bound (nv,) that a step along `gradient` (nv,) would carry across it."""
-        x, (lower, upper) = self.coordinates(q), self.bounds_while_iterating()
-        return self.moving & (((x <= lower) & (gradient < 0.0)) | ((x >= upper) & (gradient > 0.0)))
+        x = self.coordinates(q)
+        below, above = x <= self.running_lower + ROUNDING, x >= self.running_upper - ROUNDING
+        return self.moving & ((below & (gradient < 0.0)) | (above & (gradient > 0.0)))
 
     def _with(self, q: Array, coordinates: Array) -> Array:
         if self.support.flat:
@@ -134,6 +157,9 @@ class Freedom:
         result, plain = q.copy(), self.support.coordinate >= 0
         result[self.support.coordinate[plain]] = coordinates[plain]
         return result
+
+
+_whole: WeakKeyDictionary[RobotBase, dict[tuple[str, int], tuple[Array, Freedom]]] = WeakKeyDictionary()
 
 
 def _wound(x: Array, near: Array, lower: Array, upper: Array) -> Array:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dposv
 
-from ..robot.arrays import Array, scalar
+from ..robot.arrays import Array, matrix, scalar, vector
 from ..robot.errors import InputError, unknown_name
 from ..robot.tolerance import ToleratedPose
 from .callbacks import CallbackReturn, IKCallback
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 KINDS = ("transpose", "pseudo_inverse", "damped_ls_inverse")
 
-DAMPING = 0.1
+DAMPING = 0.03
 """Default mu as a multiple of the squared error (Chan and Lawrence 1988): none left near the goal."""
 LEAST_DAMPING = 1e-10
 LONGEST_STEP = 2.0
@@ -56,8 +58,8 @@ def jacobian_method(
 ) -> InnerResult:
     """One run of `q <- q + K J^# e`, e and J as in `pose_task.error_and_jacobian`.
 
-    A joint that a step would carry across a bound stops there, and the others are solved for again, given where it
-    stops; joints with a full turn of room run free and are wound back by the outer loop.
+    A step is clipped to the bounds. A joint at a bound that the error pushes outwards is left out of the next step, so
+    that it does not hold up the others. Joints with a full turn of room run free; the outer loop winds them back.
 
     Args:
         robot: The robot whose tcp is to reach the goal.
@@ -74,7 +76,7 @@ def jacobian_method(
         error_term_mask: Which of the six error terms count (6,); for example position only: (1, 1, 1, 0, 0, 0).
             The tolerance is asked about these alone. None: all, or position only where rotation is free.
         gain: K, a number, one per degree of freedom (nv,), or a matrix (nv, nv).
-        damp: mu of the damped inverse; None adapts it to the error, `mu = 0.1 |e|^2`.
+        damp: mu of the damped inverse; None adapts it to the error, `mu = 0.03 |e|^2`.
         alpha_average: Weight of the latest iteration in the average, in [0, 1]; 0 averages over all.
 
     Raises:
@@ -98,17 +100,17 @@ def jacobian_method(
             cost = float(own_cost(robot, q, goal.nominal))
         answer = descent.see(q, cost)
         if answer is CallbackReturn.BREAK:
-            return descent.result(IKStatus.STOPPED, q, cost)
+            return descent.ended(IKStatus.STOPPED, q, cost)
         if met and answer is CallbackReturn.CONTINUE:
-            return descent.result(IKStatus.CONVERGED, q, cost)
+            return descent.ended(IKStatus.CONVERGED, q, cost)
         if descent.iterations >= longest:
-            return descent.result(IKStatus.OUT_OF_BUDGET)
+            return descent.failed(IKStatus.OUT_OF_BUDGET)
         slow = False
         if hurried and descent.iterations % PATIENCE == 0:
             slow, mark = square > ENOUGH * mark, square
         if slow or descent.stalled or not math.isfinite(square):
             pressed = freedom.pressed(q, jacobian.T.dot(e)).any()
-            return descent.result(IKStatus.LIMITS if pressed else IKStatus.STALLED)
+            return descent.failed(IKStatus.LIMITS if pressed else IKStatus.STALLED)
         q = step(q, jacobian, e, square)
         descent.iterations += 1
 
@@ -144,77 +146,65 @@ def damped_step(jacobian: Array, e: Array, mu: float) -> Array:
     rows, columns = jacobian.shape
     transposed = jacobian.T
     if rows <= columns:
-        normal = jacobian.dot(transposed)
-        normal.ravel()[:: rows + 1] += mu
-        _, y, fault = dposv(normal.T, e, overwrite_a=1)
+        _, y, fault = dposv(dsyrk(1.0, transposed, mu, _identity(rows), 1), e, 0, 1)
         if fault == 0:
             return transposed.dot(y)
     else:
-        normal = transposed.dot(jacobian)
-        normal.ravel()[:: columns + 1] += mu
-        _, dq, fault = dposv(normal.T, transposed.dot(e), overwrite_a=1)
+        _, dq, fault = dposv(dsyrk(1.0, transposed, mu, _identity(columns)), transposed.dot(e), 0, 1)
         if fault == 0:
-            return dq
+            return dq  # type: ignore[no-any-return]
     return _pseudo_inverse(jacobian, e, 0.0)
+
+
+@functools.cache
+def _identity(size: int) -> Array:
+    return np.asfortranarray(np.eye(size))
 
 
 def _gained(step: Step, gain: Any, size: int) -> Step:
     """The step times K."""
-    k = np.asarray(gain, dtype=np.float64)
-    if k.shape not in ((), (size,), (size, size)) or not np.isfinite(k).all():
-        raise InputError(f"gain must be a finite number, ({size},) or ({size}, {size}), got shape {k.shape}")
-    if k.ndim == 0:
-        factor = float(k)
+    depth = np.asarray(gain, dtype=object).ndim
+    if depth == 0:
+        factor = scalar(gain, "gain")
         return step if factor == 1.0 else lambda jacobian, e, square: factor * step(jacobian, e, square)
-    if k.ndim == 1:
-        return lambda jacobian, e, square: k * step(jacobian, e, square)
+    if depth == 1:
+        factors = vector(gain, size, "gain")
+        return lambda jacobian, e, square: factors * step(jacobian, e, square)
+    k = matrix(gain, (size, size), "gain")
     return lambda jacobian, e, square: k.dot(step(jacobian, e, square))
 
 
 def _bounded(step: Step, freedom: Freedom) -> Callable[[Array, Array, Array, float], Array]:
     """(q, J, e, |e|^2) -> the next q, within the bounds."""
-    lower, upper = freedom.bounds_while_iterating()
-    unbounded = bool(np.isinf(lower[freedom.moving]).all() and np.isinf(upper[freedom.moving]).all())
-    still = None if (freedom.moving | ~freedom.support.moves).all() else ~freedom.moving
+    lower, upper = freedom.running_lower, freedom.running_upper
+    unbounded, flat = freedom.unbounded, freedom.support.flat
+    moving = freedom.moving.astype(np.float64) if freedom.still else None
+    # a column of zeros leaves its joint where it is, but for rounding and for a gain that couples joints
+    exact = moving is not None
+    touching = False
 
     def following(q: Array, jacobian: Array, e: Array, square: float) -> Array:
-        if still is not None:
-            jacobian = jacobian.copy()
-            jacobian[:, still] = 0.0
-        dq = _shortened(step(jacobian, e, square))
-        if still is not None:
-            dq[still] = 0.0
+        nonlocal touching
+        x = q if flat else freedom.coordinates(q)
+        free: Any = moving
+        if touching:
+            uphill = x + jacobian.T.dot(e)
+            unheld = np.minimum(np.maximum(uphill, lower), upper) != x
+            free = unheld if moving is None else unheld * moving
+        dq = _shortened(step(jacobian if free is None else jacobian * free, e, square))
+        if exact:
+            dq = dq * free
         if unbounded:
-            return freedom.step(q, dq)
-        x = freedom.coordinates(q)
+            return q + dq if flat else freedom.step(q, dq)
         reached = x + dq
         inside = np.minimum(np.maximum(reached, lower), upper)
-        if inside.tobytes() != reached.tobytes():
-            dq = _around(step, x, jacobian, e, square, dq, lower, upper)
-        return freedom.step(q, dq)
+        if not touching and inside.tobytes() != reached.tobytes():
+            touching = True
+        return inside if flat else freedom.step(q, inside - x)
 
     return following
 
 
 def _shortened(dq: Array) -> Array:
-    square = float(dq.dot(dq))
+    square = dq.dot(dq)
     return dq if square <= LONGEST_STEP**2 else dq * (LONGEST_STEP / math.sqrt(square))
-
-
-def _around(
-    step: Step, x: Array, jacobian: Array, e: Array, square: float, dq: Array, lower: Array, upper: Array
-) -> Array:
-    """A step within the bounds: joints that would cross one stop there, and the others make up for them."""
-    free = jacobian.copy()
-    stopped = np.zeros(len(dq), dtype=np.bool_)
-    total = np.zeros(len(dq))
-    for _ in range(len(dq)):
-        crossing = ~stopped & ((x + dq < lower) | (x + dq > upper))
-        if not crossing.any():
-            break
-        total[crossing] = (np.minimum(np.maximum(x + dq, lower), upper) - x)[crossing]
-        stopped |= crossing
-        free[:, crossing] = 0.0
-        dq = _shortened(step(free, e - jacobian.dot(total), square))
-    dq = np.where(stopped, total, dq)
-    return np.minimum(np.maximum(x + dq, lower), upper) - x

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 
 from ..robot.arrays import Array
 from ..robot.errors import InputError, InputTypeError, unknown_name
-from ..robot.spatial import ReferenceFrame, exp3, exp6, inverse, jlog3, jlog6, log3, log6
+from ..robot.spatial import ReferenceFrame, exp3, exp6, inverse, jlog3, jlog6, log3, log6, pose_error
 from ..robot.tolerance import ToleratedPose
 from ..robot.transformation import Transformation
 from .cost import pose_cost
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
+
+Evaluate = Callable[[Array], tuple[Array, Array]]
 
 ALL_TERMS = np.ones(6, dtype=np.bool_)
 POSITION_TERMS = np.array([True, True, True, False, False, False])
@@ -42,7 +45,9 @@ def error_and_jacobian(robot: RobotBase, q: Array, frame: str, goal: Array, worl
     return -log6(deviation), jlog6(deviation).dot(robot.frame_jacobian(q, frame, ReferenceFrame.LOCAL))
 
 
-def terms(goal: ToleratedPose, tcp_or_world_frame: str | None, error_term_mask: Any) -> tuple[bool, NDArray[np.bool_]]:
+def terms(
+    goal: ToleratedPose, tcp_or_world_frame: str | None = None, error_term_mask: Any = None
+) -> tuple[bool, NDArray[np.bool_]]:
     """Whether errors are taken in the world, and which of the six count.
 
     Where nothing is said, a pose whose rotation is free is a matter of world positions only.
@@ -85,12 +90,9 @@ class PoseTask:
         self.rotation_radius = min(tolerance.rotation_radius, 1e9) * (1.0 - 1e-9)
         self._position_square = self.position_radius**2
         self._rotation_square = self.rotation_radius**2
-        self._evaluate = _evaluator(robot, robot.tcp, goal.nominal.homogeneous, world)
-
-    def evaluate(self, q: Array) -> tuple[Array, Array]:
-        """Error (m,) of the terms that count and J (m, nv), with de/dq = -J."""
-        e, jacobian = self._evaluate(q)
-        return (e, jacobian) if self.rows is None else (e[self.rows], jacobian[self.rows])
+        whole = _evaluator(robot, robot.tcp, goal.nominal.homogeneous, world)
+        self.evaluate: Evaluate = whole if self.rows is None else _selected(whole, self.rows)
+        """Error (m,) of the terms that count at q (nq,), and J (m, nv), with de/dq = -J."""
 
     def measure(self, e: Array) -> tuple[float, float, bool]:
         """Of an error (m,): its square, the default cost, and whether it is safely within the tolerance."""
@@ -116,7 +118,11 @@ class PoseTask:
 
     def accepts(self, pose: Array) -> bool:
         """Whether a pose (4, 4) is within the tolerance, as far as the terms count."""
-        return self.goal.valid(Transformation(self.seen(pose)))
+        seen = self.seen(pose)
+        distance, angle = pose_error(seen, self.goal.nominal.homogeneous)
+        if distance <= self.position_radius and angle <= self.rotation_radius:
+            return True
+        return self.goal.valid(Transformation._trusted(seen))
 
 
 def _through_mask(pose: Array, goal: Array, world: bool, mask: NDArray[np.bool_]) -> Array:
@@ -129,9 +135,19 @@ def _through_mask(pose: Array, goal: Array, world: bool, mask: NDArray[np.bool_]
     return result
 
 
-def _evaluator(robot: RobotBase, frame: str, goal: Array, world: bool) -> Callable[[Array], tuple[Array, Array]]:
-    native = getattr(robot, "native_chain", None)
-    chain = native(frame) if native is not None else None
-    if chain is None:
-        return lambda q: error_and_jacobian(robot, q, frame, goal, world)
-    return lambda q: chain.error_and_jacobian(q, goal, world)  # type: ignore[no-any-return]
+def _evaluator(robot: RobotBase, frame: str, goal: Array, world: bool) -> Evaluate:
+    native_chain = getattr(robot, "native_chain", None)
+    chain = None if native_chain is None else native_chain(frame)
+    if chain is not None:
+        native: Callable[[Array, Array, bool], tuple[Array, Array]] = chain.error_and_jacobian
+        return lambda q: native(q, goal, world)
+    own: Callable[..., tuple[Array, Array]] = getattr(robot, "error_and_jacobian", partial(error_and_jacobian, robot))
+    return lambda q: own(q, frame, goal, world)
+
+
+def _selected(whole: Evaluate, rows: NDArray[np.intp]) -> Evaluate:
+    def evaluate(q: Array) -> tuple[Array, Array]:
+        e, jacobian = whole(q)
+        return e[rows], jacobian[rows]
+
+    return evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..robot.arrays import Array
 from ..robot.errors import InputError, InputTypeError
@@ -15,7 +15,7 @@ from ..robot.transformation import Transformation, TransformationLike
 if TYPE_CHECKING:
     from .callbacks import Constraint
 
-Target = ToleratedPose | TransformationLike
+Target: TypeAlias = "ToleratedPose | TransformationLike"
 """What may be asked for: a tolerated pose, or a bare pose with the default tolerance."""
 
 

@@ -34,6 +34,10 @@ class Method:
     """Whether it heeds inner callbacks."""
     minimises_cost: bool = False
     """Whether a cost function of one's own is what it minimises, not only what ranks configurations."""
+    trusted: bool = False
+    """Whether it is known to leave alone what may not move."""
+    draws: bool = True
+    """Whether it uses the generator it is given."""
 
     def takes(self, options: dict[str, Any]) -> bool:
         """Whether all the options are its own."""
@@ -61,6 +65,8 @@ def register_method(
     applies: Callable[[Any], bool] | None = None,
     steered: bool = True,
     minimises_cost: bool = False,
+    trusted: bool = False,
+    draws: bool = True,
 ) -> None:
     """Make an inner loop available under a name; a method of that name is replaced.
 
@@ -72,13 +78,25 @@ def register_method(
         applies: Says whether the method works on a robot and its tcp.
         steered: Whether the method heeds inner callbacks.
         minimises_cost: Whether a cost function of one's own is minimised.
+        trusted: Whether the method itself keeps still what may not move; otherwise that is put right afterwards.
+        draws: Whether the method uses `rng`; where not, it is given None and no generator is made.
 
     Raises:
         InputTypeError: if the name is no string or the method cannot be called.
     """
     if not isinstance(name, str) or not name:
         raise InputTypeError(f"name must be a non-empty string, got {name!r}")
-    METHODS[name] = Method(name, _callable(run), _options_of(run), fast, applies, steered, minimises_cost)
+    METHODS[name] = Method(
+        name,
+        _callable(run),
+        _options_of(run),
+        fast=fast,
+        applies=applies,
+        steered=steered,
+        minimises_cost=minimises_cost,
+        trusted=trusted,
+        draws=draws,
+    )
 
 
 def method_of(ik_method: Any) -> Method:

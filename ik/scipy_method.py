@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from ..robot.arrays import Array
-from ..robot.errors import InputError, InputTypeError
+from ..robot.errors import InputError, InputTypeError, unknown_name
 from ..robot.tolerance import ToleratedPose
 from .callbacks import CallbackReturn, IKCallback
 from .cost import CostFunction, default_ik_cost_function
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BOUNDED = ("L-BFGS-B", "TNC", "SLSQP", "Powell", "trust-constr", "Nelder-Mead", "COBYLA", "COBYQA")
 """scipy's methods that take bounds; with the others the iterates are clipped."""
+UNBOUNDED = ("CG", "BFGS", "Newton-CG")
 LONGEST_RUN = 150
 """Iterations of a run that may be restarted."""
 DIFFERENCE = 1e-6
@@ -74,7 +75,7 @@ def scipy_method(
     try:
         run.look(np.zeros(len(run.free)))
         if not len(run.free):
-            return run.descent.result(IKStatus.STALLED)
+            return run.descent.failed(IKStatus.STALLED)
         minimize(
             run.value if run.own_cost else run.value_and_gradient,
             np.zeros(len(run.free)),
@@ -85,7 +86,7 @@ def scipy_method(
         )
     except _Ended as ended:
         return ended.result
-    return run.descent.result(run.why_stalled())
+    return run.descent.failed(run.why_stalled())
 
 
 def _minimize_options(scipy_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -98,9 +99,13 @@ def _minimize_options(scipy_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
             f"scipy_kwargs cannot hold {sorted(given.keys() - known)}; scipy.optimize.minimize takes {sorted(known)} here"
         )
     method = given.setdefault("method", "L-BFGS-B")
-    if method == "L-BFGS-B" and "tol" not in given:
-        # scipy's own tests look at the squared error, which is 1e-10 where the error is 1e-5
-        given["options"] = {"ftol": 0.0, "gtol": 1e-14, "maxcor": 20, **given.get("options", {})}
+    if isinstance(method, str):
+        names = {name.lower(): name for name in (*BOUNDED, *UNBOUNDED)}
+        if method.lower() not in names:
+            raise unknown_name("method in scipy_kwargs", method, names.values())
+        given["method"] = names[method.lower()]
+    # scipy's own tests look at the squared error, which is 1e-10 where the error is 1e-5
+    given.setdefault("tol", 1e-14)
     return given
 
 
@@ -119,10 +124,10 @@ class _Run:
     ) -> None:
         self.robot, self.goal, self.start = robot, goal, q_init
         self.own_cost = None if cost_function is default_ik_cost_function else cost_function
-        self.task = PoseTask(robot, goal, *terms(goal, None, None))
+        self.task = PoseTask(robot, goal, *terms(goal))
         self.freedom = Freedom.of(robot, robot.tcp, info)
         self.free = np.flatnonzero(self.freedom.moving)
-        lower, upper = self.freedom.bounds_while_iterating()
+        lower, upper = self.freedom.running_lower, self.freedom.running_upper
         x = self.freedom.coordinates(q_init)
         self.lower, self.upper = (lower - x)[self.free], (upper - x)[self.free]
         self.bounds = Bounds(self.lower, self.upper)
@@ -166,13 +171,13 @@ class _Run:
             cost = float(self.own_cost(self.robot, q, self.goal.nominal))
         answer = self.descent.see(q, cost)
         if answer is CallbackReturn.BREAK:
-            raise _Ended(self.descent.result(IKStatus.STOPPED, q, cost))
+            raise _Ended(self.descent.ended(IKStatus.STOPPED, q, cost))
         if met and answer is CallbackReturn.CONTINUE:
-            raise _Ended(self.descent.result(IKStatus.CONVERGED, q, cost))
+            raise _Ended(self.descent.ended(IKStatus.CONVERGED, q, cost))
         if self.descent.iterations >= self.longest:
-            raise _Ended(self.descent.result(IKStatus.OUT_OF_BUDGET))
+            raise _Ended(self.descent.failed(IKStatus.OUT_OF_BUDGET))
         if self.descent.stalled:
-            raise _Ended(self.descent.result(self.why_stalled()))
+            raise _Ended(self.descent.failed(self.why_stalled()))
 
     def iterated(self, xk: Array, *_: Any) -> None:
         """scipy's callback."""

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -224,6 +225,7 @@ struct PyChain {
 struct PySolver {
   nb::object owner;  // keeps the chain alive
   const Chain &chain;
+  std::vector<double> low, high;  // of the whole robot
   std::vector<double> lower, upper;
   std::vector<int> turning, frozen;
   IkOptions options;
@@ -236,7 +238,8 @@ struct PySolver {
     if (chain.n < 1 || chain.n > knuckle::kMaxIkJoints)
       throw nb::value_error(("the native solver takes chains of 1 to " + std::to_string(knuckle::kMaxIkJoints) +
                              " joints").c_str());
-    std::vector<double> low = copied<double>(lower_, "lower", chain.nq), high = copied<double>(upper_, "upper", chain.nq);
+    low = copied<double>(lower_, "lower", chain.nq);
+    high = copied<double>(upper_, "upper", chain.nq);
     std::vector<int> still = copied<int>(frozen_, "frozen", chain.nv);
     for (int i = 0; i < chain.n; ++i) {
       lower.push_back(low[chain.q_index[i]]);
@@ -301,6 +304,31 @@ struct PySolver {
     errors[0] = sqrt(full[0]);
     errors[1] = sqrt(full[1]);
     return sqrt(counted[0]) <= o.position_tolerance * (1 + 1e-9) && sqrt(counted[1]) <= o.rotation_tolerance * (1 + 1e-9);
+  }
+
+  // A rigid transform to rounding.
+  static bool rigid(const double *H) {
+    if (H[12] != 0 || H[13] != 0 || H[14] != 0 || H[15] != 1) return false;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j <= i; ++j) {
+        const double dot = H[i] * H[j] + H[4 + i] * H[4 + j] + H[8 + i] * H[8 + j];
+        if (!(fabs(dot - (i == j)) < 1e-12)) return false;
+      }
+    const double det = H[0] * (H[5] * H[10] - H[6] * H[9]) - H[1] * (H[4] * H[10] - H[6] * H[8]) +
+                       H[2] * (H[4] * H[9] - H[5] * H[8]);
+    return det > 0 && std::isfinite(H[3]) && std::isfinite(H[7]) && std::isfinite(H[11]);
+  }
+
+  bool within(const double *q) const {
+    for (int i = 0; i < chain.nq; ++i)
+      if (!(q[i] >= low[i] && q[i] <= high[i] && std::isfinite(q[i]))) return false;
+    return true;
+  }
+
+  // Whether a problem can be taken as it is: a rigid target, and a start that is finite and within the limits.
+  bool plain(nb::handle target_, nb::handle q_init_) const {
+    Span<double> H(target_, "target"), q_init(q_init_, "q_init");
+    return H.size() == 16 && rigid(H.data()) && q_init.size() == chain.nq && within(q_init.data());
   }
 
   // target (4, 4); q_init (nq) or None; q (nq) in and out: joints outside the chain stay as they are.
@@ -409,6 +437,7 @@ NB_MODULE(_core, m) {
            nb::arg("chain"), nb::arg("lower"), nb::arg("upper"), nb::arg("frozen"), nb::arg("row_weight"),
            nb::arg("damping"), nb::arg("constant_damping"), nb::arg("step"), nb::arg("shrink"), nb::arg("patience"),
            nb::arg("attempt_iterations"), nb::arg("free_first"))
+      .def("plain", &PySolver::plain, nb::arg("target"), nb::arg("q_init"))
       .def("solve", &PySolver::solve, nb::arg("target"), nb::arg("q_init").none(), nb::arg("q"),
            nb::arg("position_tolerance"), nb::arg("rotation_tolerance"), nb::arg("max_attempts"),
            nb::arg("max_iterations"), nb::arg("seed"), nb::arg("index") = 0, nb::arg("lanes") = 0)

@@ -92,9 +92,7 @@ def rotation_from_quat_xyzw(quat_xyzw: Any) -> Array:
     x, y, z, w = components(quat_xyzw, (4,), "quat_xyzw")
     n = norm((x, y, z, w))
     if n < 1e-12 if type(n) is float else np.any(n < 1e-12):
-        raise InputError(
-            "quat_xyzw must not be zero: a quaternion of length 0 is no rotation; identity is [0, 0, 0, 1]"
-        )
+        raise InputError("quaternion must not be zero: length 0 is no rotation; the identity is x = y = z = 0, w = 1")
     x, y, z, w = x / n, y / n, z / n, w / n
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     xw, yw, zw = x * w, y * w, z * w

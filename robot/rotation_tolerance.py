@@ -118,6 +118,8 @@ class RotationAxis(_Rotation):
         length = math.hypot(x, y, z)
         if length < 1e-12:
             raise InputError("axis must not be zero: it names the direction to turn about, e.g. [0, 0, 1]")
+        # an axis that is a unit vector already stays bit for bit, so that values survive JSON
+        length = length if abs(length - 1.0) > 1e-15 else 1.0
         set_field(self, "axis", (x / length, y / length, z / length))
         set_field(self, "angle", range_of(angle, "angle", -math.pi, math.pi, circular=True))
         set_field(self, "tilt", limit_of(tilt, "tilt"))

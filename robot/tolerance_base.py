@@ -80,6 +80,8 @@ class Tolerance(abc.ABC):
             raise unknown_name("tolerance kind", kind, _KINDS)
         require_fields(fields, cls.__slots__, f"tolerance {kind!r}")
         if cls is Composed:
+            if not isinstance(fields["parts"], list | tuple):
+                raise InputTypeError(f"parts must be a list of tolerances, got {type(fields['parts']).__name__}")
             return Composed([Tolerance.from_dict(part) for part in fields["parts"]])
         return cls(**fields)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import spatial
 from .arrays import Array, matrix, scalar, vector
+from .components import trailing
 from .errors import InputError
 from .homogeneous import IDENTITY, HasHomogeneous, homogeneous_matrix, rotation_matrix
 from .pose_text import pose_block, pose_line
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _OPERAND = "the other operand of @ (T.apply moves points)"
 _new = object.__new__
-
 
 TransformationLike: TypeAlias = "Transformation | HasHomogeneous | ArrayLike"
 """A Transformation, a pinocchio.SE3 or a 4x4 array."""
@@ -241,8 +241,8 @@ class Transformation:
 
     def apply(self, points: ArrayLike) -> Array:
         """Points of b in coordinates of a: (3,) -> (3,) or (N, 3) -> (N, 3) [m]."""
-        array = np.asarray(points)
-        array = matrix(array, (-1, 3), "points") if array.ndim == 2 else vector(array, 3, "points")
+        array = trailing(points, (3,), "points")
+        array = vector(array, 3, "points") if array.ndim == 1 else matrix(array, (-1, 3), "points")
         return array @ self._matrix[:3, :3].T + self._matrix[:3, 3]
 
     def log(self) -> Array:

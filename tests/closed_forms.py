@@ -108,6 +108,13 @@ def planar_2r_ik(target: Array) -> Array:
     return np.array(two_link_angles(target[0, 3], target[2, 3], *PLANAR_2R.lengths))
 
 
+def planar_3r_ik(target: Array) -> Array:
+    """Both configurations (2, 3) that reach the pose `target`: the last link's angle is given, two links remain."""
+    angle, last = math.atan2(target[2, 0], target[0, 0]), PLANAR_3R.lengths[2]
+    x, z = target[0, 3] - last * math.cos(angle), target[2, 3] - last * math.sin(angle)
+    return np.array([(q1, q2, wrap(angle - q1 - q2)) for q1, q2 in two_link_angles(x, z, *PLANAR_3R.lengths[:2])])
+
+
 def planar_2r_mass_matrix(q: ArrayLike) -> Array:
     """The form printed in textbooks: `a + 2 b cos q2`, `c + b cos q2`, `c`."""
     (l1, l2), (m1, m2), (h1, h2) = PLANAR_2R.lengths, PLANAR_2R.masses, PLANAR_2R.thicknesses

@@ -68,20 +68,28 @@ def test_inspect_tells_types_axes_limits_and_masses(capsys: Captured) -> None:
     assert data["mass"] == pytest.approx(robot.mass)
     first = data["joints"][0]
     assert first["type"] == "revolute"
-    assert first["limits"] == [[robot.joint_limits[0, 0]], [robot.joint_limits[1, 0]]]
+    assert [first["lower"], first["upper"]] == [[robot.joint_limits[0, 0]], [robot.joint_limits[1, 0]]]
     assert set(data["frames"]) == set(robot.frames)
 
 
 def test_inspect_shows_a_continuous_joint_without_limits(capsys: Captured) -> None:
     data = run_json(capsys, "inspect", CONTINUOUS)
-    kinds = {joint["type"]: joint["limits"] for joint in data["joints"]}
-    assert kinds["continuous"] == [[None], [None]]
+    lower = {joint["type"]: joint["lower"] for joint in data["joints"]}
+    assert lower["continuous"] == [None]
     assert "∞" in run_text(capsys, "inspect", CONTINUOUS)
 
 
 def test_inspect_draws_the_links_as_a_tree(capsys: Captured) -> None:
-    text = run_text(capsys, "inspect", QUADRUPED, "--root-joint", "floating")
+    text = run_text(capsys, "inspect", QUADRUPED)
     assert "├─ " in text and "└─ " in text and "│  " in text
+
+
+def test_inspect_tells_which_joints_mimic(capsys: Captured) -> None:
+    gripper = str(SAMPLES / "gripper.urdf")
+    robot = knuckle.PinRobot.from_urdf(gripper)
+    data = run_json(capsys, "inspect", gripper)
+    assert [entry["joint"] for entry in data["mimic"]] == [coupling.follower for coupling in robot.couplings]
+    assert run_text(capsys, "inspect", gripper).count(" mimics ") == len(robot.couplings) > 0
 
 
 def test_inspect_with_findings_exits_1(tmp_path: Path, capsys: Captured) -> None:
@@ -133,10 +141,15 @@ def test_fk_of_a_named_frame(capsys: Captured) -> None:
 
 
 def test_fk_of_a_floating_base_names_all_coordinates(capsys: Captured) -> None:
-    data = run_json(capsys, "fk", QUADRUPED, "--root-joint", "floating", "--kind", "joints")
-    robot = knuckle.PinRobot.from_urdf(QUADRUPED, root_joint="floating")
-    assert len(data["q"]) == robot.nq
-    assert sum(name.endswith((".x", ".y", ".z", ".qx", ".qy", ".qz", ".qw")) for name in data["q"]) == 7
+    data = run_json(capsys, "fk", QUADRUPED, "--kind", "joints")
+    robot = knuckle.PinRobot.from_urdf(QUADRUPED)
+    assert list(data["q"]) == robot.coordinate_names
+
+
+def test_fk_with_a_root_joint(capsys: Captured) -> None:
+    fixed, floating = (run_json(capsys, "fk", PLANAR, "--root-joint", kind) for kind in ("fixed", "floating"))
+    assert len(floating["q"]) == len(fixed["q"]) + 7
+    assert floating["poses"] == fixed["poses"]
 
 
 # id, fd

@@ -23,6 +23,13 @@ def numbers(text: str) -> Array:
     return np.array([float(word) for word in text.split()])
 
 
+def part(element: Element, tag: str) -> Element:
+    """The one element `tag` below `element`, which has to be there."""
+    found = element.find(tag)
+    assert found is not None, f"<{element.tag}> without <{tag}>"
+    return found
+
+
 def origin(element: Element) -> Array:
     """The `<origin>` below `element`: roll, pitch, yaw about the fixed axes x, y, z; then the shift."""
     found = element.find("origin")
@@ -63,11 +70,11 @@ class Description:
     @cached_property
     def parent_joint(self) -> dict[str, Element]:
         """The joint that carries each link; the root link is absent."""
-        return {joint.find("child").attrib["link"]: joint for joint in self.joints.values()}  # type: ignore[union-attr]
+        return {part(joint, "child").attrib["link"]: joint for joint in self.joints.values()}
 
     def parent(self, link: str) -> str | None:
         joint = self.parent_joint.get(link)
-        return None if joint is None else joint.find("parent").attrib["link"]  # type: ignore[union-attr]
+        return None if joint is None else part(joint, "parent").attrib["link"]
 
     def neighbours(self, a: str, b: str) -> bool:
         return self.parent(a) == b or self.parent(b) == a
@@ -84,19 +91,19 @@ class Description:
 
     def link_pose(self, link: str, values: Mapping[str, float], floating: Array | None = None) -> Array:
         """Pose of a link in the root's frame, from joint values by name and the pose of a floating trunk."""
-        joint = self.parent_joint.get(link)
-        if joint is None:
+        joint, above = self.parent_joint.get(link), self.parent(link)
+        if joint is None or above is None:
             return np.eye(4)
-        above = self.link_pose(self.parent(link), values, floating) @ origin(joint)  # type: ignore[arg-type]
+        mounted = self.link_pose(above, values, floating) @ origin(joint)
         kind = joint.attrib["type"]
         if kind == "fixed":
-            return above
+            return mounted
         if kind == "floating":
             assert floating is not None
-            return above @ floating
-        axis, value = numbers(joint.find("axis").attrib["xyz"]), self.value(joint, values)  # type: ignore[union-attr]
+            return mounted @ floating
+        axis, value = numbers(part(joint, "axis").attrib["xyz"]), self.value(joint, values)
         axis = axis / np.linalg.norm(axis)
-        return above @ (pose(np.eye(3), value * axis) if kind == "prismatic" else turn(axis, value))
+        return mounted @ (pose(np.eye(3), value * axis) if kind == "prismatic" else turn(axis, value))
 
     def inertial(self, link: str) -> tuple[float, Array, Array] | None:
         """Mass, centre and inertia about the centre in the link's axes, as written; None without `<inertial>`."""
@@ -104,20 +111,21 @@ class Description:
         if found is None:
             return None
         frame = origin(found)
-        inertia = frame[:3, :3] @ symmetric(found.find("inertia")) @ frame[:3, :3].T  # type: ignore[arg-type]
-        return float(found.find("mass").attrib["value"]), frame[:3, 3], inertia  # type: ignore[union-attr]
+        turned: Array = frame[:3, :3] @ symmetric(part(found, "inertia")) @ frame[:3, :3].T
+        return float(part(found, "mass").attrib["value"]), frame[:3, 3], turned
 
     def solid(self, link: str, mass: float, mesh_cube: float) -> tuple[Array, Array]:
         """Centre and inertia of the collision solids of a link, filled with one material of this total mass."""
-        parts = []
+        solids = []
         for element in self.links[link].findall("collision"):
             frame = origin(element)
-            volume, unit = volume_and_inertia(element.find("geometry"), mesh_cube)  # type: ignore[arg-type]
-            parts.append((volume, frame[:3, 3], frame[:3, :3] @ unit @ frame[:3, :3].T))
-        total = sum(volume for volume, _, _ in parts)
-        centre = sum(volume / total * at for volume, at, _ in parts)
-        inertia = np.zeros((3, 3))
-        for volume, at, unit in parts:
+            volume, unit = volume_and_inertia(part(element, "geometry"), mesh_cube)
+            solids.append((volume, frame[:3, 3], frame[:3, :3] @ unit @ frame[:3, :3].T))
+        total = sum(volume for volume, _, _ in solids)
+        centre, inertia = np.zeros(3), np.zeros((3, 3))
+        for volume, at, _ in solids:
+            centre += volume / total * at
+        for volume, at, unit in solids:
             d = at - centre
             inertia += mass * volume / total * (unit + d @ d * np.eye(3) - np.outer(d, d))
         return centre, inertia

@@ -48,6 +48,7 @@ class Solver:
         attempt_iterations: int,
         free_first: bool,
     ) -> None: ...
+    def plain(self, target: _Float, q_init: _Float) -> bool: ...
     def solve(
         self,
         target: _Float,

@@ -1,0 +1,42 @@
+"""Inverse kinematics: `solve` and what goes in and comes out of it."""
+
+from __future__ import annotations
+
+from .callbacks import CallbackReturn, Constraint, IKCallback, chain
+from .cost import CostFunction, default_ik_cost_function
+from .debug import IKDebug
+from . import jacobian_method, scipy_method
+from .native_method import applies as native_applies
+from .native_method import fast as native_fast
+from .native_method import native_method
+from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult, as_target
+from .registry import METHODS, register_method
+from .solver import ik_jacobian, ik_jacobian_cpp, ik_scipy, solve
+
+register_method("scipy", scipy_method.scipy_method, minimises_cost=True, trusted=True, draws=False)
+register_method("jacobian", jacobian_method.jacobian_method, trusted=True, draws=False)
+register_method(
+    "jacobian_cpp", native_method, fast=native_fast, applies=native_applies, steered=False, trusted=True
+)
+
+__all__ = [
+    "METHODS",
+    "CallbackReturn",
+    "Constraint",
+    "CostFunction",
+    "IKCallback",
+    "IKDebug",
+    "IKMeta",
+    "IKResult",
+    "IKStatus",
+    "InnerResult",
+    "IntermediateIkResult",
+    "as_target",
+    "chain",
+    "default_ik_cost_function",
+    "ik_jacobian",
+    "ik_jacobian_cpp",
+    "ik_scipy",
+    "register_method",
+    "solve",
+]

@@ -1,0 +1,238 @@
+"""One search: attempts of a method, the verdict on each, and the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..robot.arrays import Array, vector
+from ..robot.errors import InputTypeError
+from ..robot.spatial import pose_error
+from ..robot.tolerance import ToleratedPose
+from .callbacks import CallbackReturn, IKCallback, answer_of, chain, violation
+from .cost import CostFunction, default_ik_cost_function, pose_cost
+from .freedom import Freedom
+from .jacobian_method import jacobian_method
+from .pose_task import PoseTask, terms
+from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult
+from .reach import reach_of
+from .registry import Method
+
+if TYPE_CHECKING:
+    from ..robot.base import RobotBase
+
+LARGEST_RESERVE = 200
+"""Iterations kept back for the time after the last attempt, a quarter of the budget at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an attempt came to, checked on its q."""
+
+    q: Array
+    cost: float
+    status: IKStatus
+    reason: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether q is a solution."""
+        return self.status is IKStatus.CONVERGED
+
+
+class Search:
+    """The state of one call of `solve`."""
+
+    def __init__(
+        self,
+        *,
+        robot: RobotBase,
+        goal: ToleratedPose,
+        method: Method,
+        options: dict[str, Any],
+        info: IKMeta,
+        start: Array,
+        seed: int,
+        cost_function: CostFunction = default_ik_cost_function,
+        inner_callbacks: tuple[IKCallback, ...] = (),
+        outer_callbacks: tuple[IKCallback, ...] = (),
+        threshold: float = 1e-8,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.robot, self.goal, self.method, self.options = robot, goal, method, options
+        self.info, self.start, self.seed, self.notes = info, start, seed, notes
+        self.cost_function, self.threshold = cost_function, threshold
+        self.inner_callbacks = inner_callbacks
+        self.watch = chain(*outer_callbacks) if outer_callbacks else None
+        self.frame = robot.tcp
+        self.freedom = Freedom.of(robot, self.frame, info)
+        self.error_options = {k: options[k] for k in ("tcp_or_world_frame", "error_term_mask") if k in options}
+        self.task = PoseTask(robot, goal, *terms(goal, **self.error_options))
+        self._rng: np.random.Generator | None = None
+        self.best: Verdict | None = None
+        self.refused: Verdict | None = None
+        self.used = self.attempts = 0
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The generator of this search, made when first needed."""
+        if self._rng is None:
+            self._rng = np.random.default_rng(self.seed)
+        return self._rng
+
+    def know(self, current_best: Any) -> None:
+        """Take a configuration found before as the best so far."""
+        if not hasattr(current_best, "q"):
+            kind = type(current_best).__name__
+            raise InputTypeError(f"current_best must be an IntermediateIkResult or IKResult, got {kind}")
+        q, _ = self.freedom.settle(vector(current_best.q, self.robot.nq, "current_best.q"), self.start)
+        self.best = Verdict(q, self._cost(q, self.robot.pose(q, self.frame)), IKStatus.STALLED)
+
+    def run(self) -> IKResult:
+        """Search until something is accepted, a callback stops it, or the budget is used up."""
+        gap = self._gap()
+        restarting = self.info.allow_random_restart and gap <= 0.0 and bool(self.freedom.moving.any())
+        budget = self.info.max_iter - (min(self.info.max_iter // 4, LARGEST_RESERVE) if restarting else 0)
+        q = self.start
+        while True:
+            verdict = self._attempt(q, budget - self.used, restarting)
+            if verdict.accepted or verdict.status is IKStatus.STOPPED:
+                return self._answer(verdict)
+            if not restarting or self.used >= budget:
+                break
+            q = self.freedom.sample(self.rng, self.start)
+        if gap > 0.0:
+            verdict = replace(verdict, status=IKStatus.UNREACHABLE, reason=f"the target is {gap:.4g} m out of reach")
+        elif self.refused is not None:
+            verdict = self.refused
+        else:
+            verdict = self._last_resort(verdict, restarting)
+        return self._answer(verdict)
+
+    def _gap(self) -> float:
+        """How far the target is beyond all reach [m]; 0 or less if it may be within."""
+        if self.task.world and not self.task.mask[:3].all() or not self.task.world and not self.task.mask.all():
+            return 0.0
+        reach = reach_of(self.robot, self.frame)
+        return 0.0 if reach is None else reach.gap(self.goal)
+
+    def _attempt(self, q: Array, budget: int, restarting: bool) -> Verdict:
+        """One run of the method and the verdict on it; STOPPED if a callback wants the search to end."""
+        info = replace(
+            self.info, max_iter=budget, allow_random_restart=restarting, iteration=self.used, restart=self.attempts
+        )
+        inner = self.method.run(
+            self.robot,
+            self.goal,
+            q,
+            info,
+            callbacks=self.inner_callbacks,
+            ik_cost_function=self.cost_function,
+            convergence_threshold=self.threshold,
+            rng=self.rng if self.method.draws else None,
+            **self.options,
+        )
+        if not isinstance(inner, InnerResult):
+            kind = type(inner).__name__
+            raise InputTypeError(f"method {self.method.name!r} must return an InnerResult, got {kind}")
+        verdict = self._judge(inner)
+        # a run that took no step must not be repeated for ever
+        self.used += min(inner.iterations, budget) or (0 if verdict.accepted else 1)
+        if self.watch is not None:
+            seen = IntermediateIkResult(verdict.q.copy(), verdict.cost, self.used, self.attempts)
+            answer = answer_of(self.watch(seen))
+            if answer is CallbackReturn.REJECT and verdict.accepted:
+                verdict = replace(verdict, status=IKStatus.REJECTED, reason="an outer callback rejected every solution")
+            if answer is CallbackReturn.BREAK and not verdict.accepted:
+                verdict = replace(verdict, status=IKStatus.STOPPED, reason="an outer callback stopped the search")
+        self.attempts += 1
+        if self.best is None or verdict.cost < self.best.cost:
+            self.best = verdict
+        if verdict.status in (IKStatus.COLLISION, IKStatus.REJECTED) and self.refused is None:
+            self.refused = verdict
+        return verdict
+
+    def _judge(self, inner: InnerResult) -> Verdict:
+        """Check tolerance, limits and constraints of what a run found."""
+        q = vector(inner.q, self.robot.nq, f"q of method {self.method.name!r}")
+        if not self.method.trusted:
+            q = self.freedom.restrict(q, self.start)
+        q, beyond = self.freedom.settle(q, self.start)
+        pose = self.robot.pose(q, self.frame)
+        cost = self._cost(q, pose)
+        if self.task.accepts(pose):
+            refusal = violation(self.info.constraints, self.robot, q)
+            if refusal is not None:
+                return Verdict(q, cost, *refusal)
+            if inner.status is IKStatus.REJECTED:
+                return Verdict(q, cost, IKStatus.REJECTED, "an inner callback rejected every solution")
+            return Verdict(q, cost, IKStatus.CONVERGED)
+        if inner.status is IKStatus.STOPPED:
+            return Verdict(q, cost, IKStatus.STOPPED, "an inner callback stopped the search")
+        if beyond.any():
+            return Verdict(q, cost, IKStatus.LIMITS, self._named(beyond))
+        if inner.status in (IKStatus.CONVERGED, IKStatus.REJECTED):
+            return Verdict(q, cost, IKStatus.STALLED)
+        return Verdict(q, cost, inner.status)
+
+    def _last_resort(self, last: Verdict, restarting: bool) -> Verdict:
+        """Nothing was accepted: go on from the best, then ask whether the limits alone stand in the way."""
+        left = self.info.max_iter - self.used
+        if restarting and left > 0 and self.best is not None:
+            last = self._attempt(self.best.q, (left + 1) // 2, False)
+        if last.accepted or last.status is IKStatus.STOPPED:
+            return last
+        if self.refused is not None:
+            return self.refused
+        beyond = self._beyond_limits()
+        if beyond is not None:
+            return beyond
+        if last.status is IKStatus.OUT_OF_BUDGET:
+            return replace(last, reason=f"max_iter = {self.info.max_iter} iterations are used up")
+        if last.status is IKStatus.LIMITS and self.used < self.info.max_iter:
+            last = replace(last, status=IKStatus.STALLED, reason="")
+        tries = "" if self.attempts == 1 else f" in {self.attempts} attempts"
+        return replace(last, reason=last.reason or f"the cost stopped falling before the tolerance was met{tries}")
+
+    def _beyond_limits(self) -> Verdict | None:
+        """LIMITS, if without them a solution is found from the best configuration, and only beyond them."""
+        left = self.info.max_iter - self.used
+        if self.best is None or left < 1 or not np.isfinite([self.freedom.lower, self.freedom.upper]).any():
+            return None
+        free = np.array([[-np.inf], [np.inf]]) * np.ones(self.robot.nq)
+        info = replace(self.info, max_iter=left, allow_random_restart=False, limits=free)
+        inner = jacobian_method(self.robot, self.goal, self.best.q, info, **self.error_options)
+        self.used += min(inner.iterations, left)
+        if not self.task.accepts(self.robot.pose(inner.q, self.frame)):
+            return None
+        verdict = self._judge(replace(inner, status=IKStatus.STALLED))
+        return verdict if verdict.status is IKStatus.LIMITS else None
+
+    def _named(self, beyond: Array) -> str:
+        names = self.robot.dof_names
+        parts = ", ".join(f"{names[v]} by {abs(beyond[v]):.3g}" for v in np.flatnonzero(beyond))
+        return f"a solution was found only beyond the limits of {parts}"
+
+    def _cost(self, q: Array, pose: Array) -> float:
+        if self.cost_function is not default_ik_cost_function:
+            return float(self.cost_function(self.robot, q, self.goal.nominal))
+        return pose_cost(*pose_error(self.task.seen(pose), self.goal.nominal.homogeneous))
+
+    def _answer(self, verdict: Verdict) -> IKResult:
+        """The result: a solution, or the best configuration seen with the reason."""
+        shown = verdict if verdict.accepted or self.best is None else self.best
+        distance, angle = pose_error(self.robot.pose(shown.q, self.frame), self.goal.nominal.homogeneous)
+        return IKResult(
+            shown.q.copy(),
+            verdict.status,
+            distance,
+            angle,
+            shown.cost,
+            self.used,
+            max(self.attempts - 1, 0),
+            self.seed,
+            self.method.name,
+            "; ".join(part for part in (verdict.reason, *self.notes) if part),
+        )

@@ -1,0 +1,297 @@
+"""The outer loop of inverse kinematics: restarts, budget, constraints and the verdict, around any method."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..robot.arrays import Array, scalar, vector
+from ..robot.errors import InputError, InputTypeError
+from ..robot.tolerance import Tolerance
+from .callbacks import Constraint, IKCallback, NoSelfCollision, as_callbacks, as_constraints
+from .cost import CostFunction, default_ik_cost_function
+from .freedom import Freedom
+from .pose_task import boolean_mask
+from .problem import IKMeta, IKResult, IntermediateIkResult, Target, as_target
+from .registry import METHODS, PREFERENCE, default_method, method_of, register_method
+from .search import Search
+
+if TYPE_CHECKING:
+    from ..robot.base import RobotBase
+
+__all__ = ["METHODS", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "register_method", "solve"]
+
+THRESHOLD = 1e-8
+_NAMED = (str, type(None))
+_PLAIN = IKMeta()
+
+
+def solve(
+    robot: RobotBase,
+    target: Target,
+    *,
+    ik_method: Any = None,
+    q_init: Any = None,
+    rng: Any = None,
+    allow_random_restart: bool = True,
+    current_best: IntermediateIkResult | None = None,
+    ignore_self_collisions: bool = False,
+    ik_cost_function: CostFunction = default_ik_cost_function,
+    inner_callbacks: IKCallback | Iterable[IKCallback] | None = None,
+    joint_mask: Sequence[bool] | None = None,
+    max_iter: int = 1000,
+    outer_callbacks: IKCallback | Iterable[IKCallback] | None = None,
+    outer_constraints: Constraint | Iterable[Constraint] | None = None,
+    task: Any = None,
+    convergence_threshold: float = THRESHOLD,
+    tolerance: Tolerance | None = None,
+    **method_options: Any,
+) -> IKResult:
+    """Find joint positions that bring the robot's tcp to a target; also offered as `robot.ik`.
+
+    A method iterates from `q_init`; when it gets stuck, or what it found violates a constraint, it is started again
+    from a random configuration, until the budget of iterations is used up. Success is checked again on the q
+    returned: tolerance, joint limits and constraints. The answer depends on target, start and seed alone.
+
+    Args:
+        robot: The robot; it is not moved.
+        target: Desired pose of the tcp in the world: ToleratedPose, Transformation, pinocchio.SE3 or 4x4 array. A bare
+            pose is met within 1e-5 m and 1e-4 rad.
+        ik_method: Name of a registered method or a callable with the same arguments; by default the native kernel
+            where it covers the robot and nothing asked for forbids it, else "jacobian", or "scipy" where a cost
+            function of one's own is to be minimised.
+        q_init: Where to start (nq,), or a mapping from joint names to values; None is the stored configuration. What
+            is outside the limits is moved into them, with a note in the result's message.
+        rng: Generator or seed for the restarts; None draws a fresh seed. The result's `seed` gives the same answer.
+        allow_random_restart: Whether to try again from elsewhere; off for the solution that belongs to q_init.
+        current_best: A configuration known already, returned if nothing of less cost is found.
+        ignore_self_collisions: Accept solutions in which the robot touches itself.
+        ik_cost_function: `f(robot, q, goal) -> float` that ranks configurations; minimised by "scipy".
+        inner_callbacks: Called after each iteration; see `CallbackReturn`.
+        joint_mask: Degrees of freedom that may move (nv,), True for yes; None is all.
+        max_iter: Iterations of all attempts together.
+        outer_callbacks: Called after each attempt with what it found.
+        outer_constraints: Objects with `is_satisfied(robot, q)` or functions `f(robot, q) -> bool`, checked at rest.
+        task: Its `constraints` are outer constraints too.
+        convergence_threshold: An attempt ends when its cost falls, per iteration, by less than this.
+        tolerance: Replaces the target's tolerance.
+        **method_options: Options of the method, see its docstring.
+
+    Returns:
+        An IKResult, true if solved; otherwise with the configuration of least cost seen and the reason.
+
+    Raises:
+        InputError: on a wrong shape, a NaN, an unknown method or option. The robot is never changed.
+    """
+    plain = (
+        allow_random_restart is True
+        and not method_options
+        and joint_mask is None
+        and inner_callbacks is None
+        and outer_callbacks is None
+        and outer_constraints is None
+        and task is None
+        and current_best is None
+        and ik_cost_function is default_ik_cost_function
+        and convergence_threshold == THRESHOLD
+    )
+    if plain:
+        answer = _fast(robot, target, ik_method, q_init, rng, max_iter, tolerance, ignore_self_collisions)
+        if answer is not None:
+            return answer
+    inner = as_callbacks(inner_callbacks, "inner_callbacks")
+    own_cost = _own_cost(ik_cost_function)
+    if ik_method is None:
+        method = default_method(robot, method_options, callbacks=bool(inner), own_cost=own_cost)
+    else:
+        method = method_of(ik_method)
+        method.check(method_options)
+    constraints = [
+        *([] if ignore_self_collisions or not _checks_itself(robot) else [NoSelfCollision()]),
+        *as_constraints(outer_constraints, "outer_constraints"),
+        *as_constraints(getattr(task, "constraints", None), "task.constraints"),
+    ]
+    info = IKMeta(
+        max_iter=_budget(max_iter),
+        allow_random_restart=bool(allow_random_restart),
+        joint_mask=None if joint_mask is None else boolean_mask(joint_mask, robot.nv, "joint_mask"),
+        constraints=tuple(constraints),
+    )
+    start, notes = start_of(robot, q_init)
+    search = Search(
+        robot=robot,
+        goal=as_target(target, tolerance),
+        method=method,
+        options=method_options,
+        info=info,
+        start=start,
+        seed=seed_of(rng),
+        cost_function=ik_cost_function,
+        inner_callbacks=inner,
+        outer_callbacks=as_callbacks(outer_callbacks, "outer_callbacks"),
+        threshold=scalar(convergence_threshold, "convergence_threshold", minimum=0.0),
+        notes=notes,
+    )
+    if current_best is not None:
+        search.know(current_best)
+    return search.run()
+
+
+def _fast(
+    robot: RobotBase,
+    target: Any,
+    ik_method: Any,
+    q_init: Any,
+    rng: Any,
+    max_iter: int,
+    tolerance: Tolerance | None,
+    ignore_self_collisions: bool,
+) -> IKResult | None:
+    """The answer of the method's own door for plain problems, None where it has none or its answer will not do."""
+    method = METHODS.get(PREFERENCE[0] if ik_method is None else ik_method) if type(ik_method) in _NAMED else None
+    if method is None or method.fast is None:
+        return None
+    result = method.fast(robot, target, q_init, rng, max_iter, tolerance)
+    if result is None or ignore_self_collisions or not _checks_itself(robot):
+        return result
+    return None if result.success and not NoSelfCollision().is_satisfied(robot, result.q) else result
+
+
+def _checks_itself(robot: RobotBase) -> bool:
+    return callable(getattr(robot, "has_self_collision", None))
+
+
+def _own_cost(cost_function: Any) -> bool:
+    if not callable(cost_function):
+        raise InputTypeError(
+            f"ik_cost_function must be a function f(robot, q, goal), got {type(cost_function).__name__}"
+        )
+    return cost_function is not default_ik_cost_function
+
+
+def _budget(max_iter: Any) -> int:
+    number = scalar(max_iter, "max_iter", minimum=1.0)
+    if number != int(number):
+        raise InputError(f"max_iter must be a whole number of iterations, got {max_iter}")
+    return int(number)
+
+
+def seed_of(rng: Any) -> int:
+    """The seed that stands for a Generator (drawn from it), a seed, or None (fresh entropy)."""
+    if rng is None:
+        return int.from_bytes(os.urandom(7), "little")
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(0, 2**56))
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
+        raise InputTypeError(f"rng must be a numpy Generator, a seed or None, got {type(rng).__name__}")
+    if rng < 0:
+        raise InputError(f"rng must be a seed >= 0, got {rng}")
+    return int(rng)
+
+
+def start_of(robot: RobotBase, q_init: Any) -> tuple[Array, tuple[str, ...]]:
+    """Where a search starts (nq,), within the limits, and a note if that meant moving it."""
+    freedom = Freedom.of(robot, robot.tcp, _PLAIN)
+    if q_init is None:
+        q = robot.q
+    elif isinstance(q_init, Mapping):
+        q = robot.configuration_from(q_init)
+    else:
+        q = vector(q_init, robot.nq, "q_init")
+        if not freedom.support.flat:
+            q = robot.integrate(q, np.zeros(robot.nv))
+    inside, moved = freedom.settle(q, q)
+    outside = np.flatnonzero(moved)
+    if not len(outside):
+        return inside, ()
+    names = ", ".join(robot.dof_names[v] for v in outside)
+    return inside, (f"q_init was outside the limits and was moved into them: {names}",)
+
+
+def _once(
+    robot: RobotBase,
+    name: str,
+    target: Target,
+    info: IKMeta | None,
+    q_init: Any,
+    callbacks: Iterable[IKCallback],
+    ik_cost_function: CostFunction,
+    convergence_threshold: float,
+    rng: Any,
+    options: dict[str, Any],
+) -> IKResult:
+    """One run of a method: no restart, no collision check; the constraints of `info` are checked at the end."""
+    if info is None:
+        info = IKMeta()
+    elif not isinstance(info, IKMeta):
+        raise InputTypeError(f"info must be an IKMeta, got {type(info).__name__}")
+    return solve(
+        robot,
+        target,
+        ik_method=name,
+        q_init=q_init,
+        rng=rng,
+        allow_random_restart=False,
+        ignore_self_collisions=True,
+        ik_cost_function=ik_cost_function,
+        inner_callbacks=callbacks,
+        joint_mask=None if info.joint_mask is None else info.joint_mask.tolist(),
+        max_iter=info.max_iter,
+        outer_constraints=info.constraints,
+        convergence_threshold=convergence_threshold,
+        **options,
+    )
+
+
+def ik_scipy(
+    robot: RobotBase,
+    target: Target,
+    info: IKMeta | None = None,
+    q_init: Any = None,
+    callbacks: Iterable[IKCallback] = (),
+    ik_cost_function: CostFunction = default_ik_cost_function,
+    convergence_threshold: float = THRESHOLD,
+    rng: Any = None,
+    **options: Any,
+) -> IKResult:
+    """One run of the method "scipy" without restarts; options as in `scipy_method`."""
+    return _once(
+        robot, "scipy", target, info, q_init, callbacks, ik_cost_function, convergence_threshold, rng, options
+    )
+
+
+def ik_jacobian(
+    robot: RobotBase,
+    target: Target,
+    info: IKMeta | None = None,
+    q_init: Any = None,
+    callbacks: Iterable[IKCallback] = (),
+    ik_cost_function: CostFunction = default_ik_cost_function,
+    convergence_threshold: float = THRESHOLD,
+    rng: Any = None,
+    **options: Any,
+) -> IKResult:
+    """One run of the method "jacobian" without restarts; options as in `jacobian_method`."""
+    return _once(
+        robot, "jacobian", target, info, q_init, callbacks, ik_cost_function, convergence_threshold, rng, options
+    )
+
+
+def ik_jacobian_cpp(
+    robot: RobotBase,
+    target: Target,
+    info: IKMeta | None = None,
+    q_init: Any = None,
+    callbacks: Iterable[IKCallback] = (),
+    ik_cost_function: CostFunction = default_ik_cost_function,
+    convergence_threshold: float = THRESHOLD,
+    rng: Any = None,
+    **options: Any,
+) -> IKResult:
+    """One run of the native method "jacobian_cpp" without outer restarts; options as in `native_method`."""
+    return _once(
+        robot, "jacobian_cpp", target, info, q_init, callbacks, ik_cost_function, convergence_threshold, rng, options
+    )
