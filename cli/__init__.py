@@ -35,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _reader_left()
         print(f"knuckle: error: {one_line(str(error))}", file=sys.stderr)
         return 2
+    except MemoryError:
+        print("knuckle: error: not enough memory for a robot of this size", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
     return code

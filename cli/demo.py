@@ -36,8 +36,8 @@ def run_demo(arguments: argparse.Namespace) -> int:
     tau = robot.static_torque(result.q)
     left = robot.fd(tau, result.q, np.zeros(robot.nv))
     report(
-        _data(robot, target, result, tau, left),
         arguments.json,
+        lambda: _data(robot, target, result, tau, left),
         lambda: _text(robot, target, result, elapsed, tau, left),
     )
     return 0 if result.success else 1

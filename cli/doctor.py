@@ -29,10 +29,11 @@ def add_commands(commands: Commands) -> None:
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     """Prints the state of the installation; 1 where a required part is missing or the kernel failed to load."""
-    data = {
+    versions = {name: _version(name) for name in REQUIRED}
+    data: dict[str, Any] = {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "versions": {name: _version(name) for name in REQUIRED},
+        "versions": versions,
         "native": {
             "available": native.AVAILABLE,
             "isa": native.isa() if native.AVAILABLE else None,
@@ -40,8 +41,8 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         },
         "optional": {name: _version(name) for name in OPTIONAL},
     }
-    healthy = None not in data["versions"].values() and (native.AVAILABLE or _switched_off())
-    report(data | {"healthy": healthy}, arguments.json, lambda: _text(data, healthy))
+    healthy = None not in versions.values() and (native.AVAILABLE or _switched_off())
+    report(arguments.json, lambda: data | {"healthy": healthy}, lambda: _text(data, healthy))
     return 0 if healthy else 1
 
 

@@ -47,9 +47,11 @@ def run_id(arguments: argparse.Namespace) -> int:
     q, dq, options = _state(robot, arguments)
     ddq = joint_vector(robot, arguments.ddq, "--ddq")
     tau = robot.id(q, dq, ddq, **options)
-    names = robot.dof_names
-    data = _data(robot, q, dq) | {"ddq": named(names, ddq), "tau": named(names, tau)}
-    report(data, arguments.json, lambda: torque_table(robot, tau, ("dq", dq), ("ddq", ddq)))
+    report(
+        arguments.json,
+        lambda: _data(robot, q, dq=dq, ddq=ddq, tau=tau),
+        lambda: torque_table(robot, tau, ("dq", dq), ("ddq", ddq)),
+    )
     return 0
 
 
@@ -59,9 +61,11 @@ def run_fd(arguments: argparse.Namespace) -> int:
     q, dq, options = _state(robot, arguments)
     tau = joint_vector(robot, arguments.tau, "--tau")
     ddq = robot.fd(tau, q, dq, **options)
-    names = robot.dof_names
-    data = _data(robot, q, dq) | {"tau": named(names, tau), "ddq": named(names, ddq)}
-    report(data, arguments.json, lambda: _acceleration_table(robot, tau, dq, ddq))
+    report(
+        arguments.json,
+        lambda: _data(robot, q, dq=dq, tau=tau, ddq=ddq),
+        lambda: _acceleration_table(robot, tau, dq, ddq),
+    )
     return 0
 
 
@@ -96,5 +100,6 @@ def _state(robot: PinRobot, arguments: argparse.Namespace) -> tuple[Array, Array
     return configuration(robot, arguments.q), joint_vector(robot, arguments.dq, "--dq"), options
 
 
-def _data(robot: PinRobot, q: Array, dq: Array) -> dict[str, Any]:
-    return {"robot": robot.name, "q": named(robot.coordinate_names, q), "dq": named(robot.dof_names, dq)}
+def _data(robot: PinRobot, q: Array, **vectors: Array) -> dict[str, Any]:
+    rates = {name: named(robot.dof_names, value) for name, value in vectors.items()}
+    return {"robot": robot.name, "q": named(robot.coordinate_names, q), **rates}

@@ -51,7 +51,11 @@ def run_ik(arguments: argparse.Namespace) -> int:
         allow_random_restart=not arguments.no_restart,
     )
     free = not _has_orientation(arguments)
-    report(_data(robot, target, result, free), arguments.json, lambda: solution_text(robot, target, result, free))
+    report(
+        arguments.json,
+        lambda: _data(robot, target, result, free),
+        lambda: solution_text(robot, target, result, free),
+    )
     return 0 if result.success else 1
 
 

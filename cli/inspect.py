@@ -28,7 +28,7 @@ def run_inspect(arguments: argparse.Namespace) -> int:
     """Prints the report; 1 where loading the description gave findings."""
     findings: list[str] = []
     robot = load_robot(arguments, findings)
-    report(_data(robot, findings), arguments.json, lambda: _text(robot, findings))
+    report(arguments.json, lambda: _data(robot, findings), lambda: _text(robot, findings))
     return 1 if findings else 0
 
 

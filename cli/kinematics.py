@@ -29,12 +29,7 @@ def run_fk(arguments: argparse.Namespace) -> int:
     robot = load_robot(arguments)
     q = configuration(robot, arguments.q)
     poses = poses_of(robot, q, arguments.kind, arguments.frame)
-    data = {
-        "robot": robot.name,
-        "q": named(robot.coordinate_names, q),
-        "poses": {name: pose_data(pose) for name, pose in poses.items()},
-    }
-    report(data, arguments.json, lambda: _text(poses))
+    report(arguments.json, lambda: _data(robot, q, poses), lambda: _text(poses))
     return 0
 
 
@@ -64,6 +59,14 @@ def pose_data(pose: Transformation) -> dict[str, Any]:
 def pose_text(pose: Transformation) -> str:
     """A pose in one line: position [m] and roll, pitch, yaw [deg]."""
     return f"xyz {numbers(pose.translation)} m   rpy {numbers(np.degrees(pose.rpy), 2)} °"
+
+
+def _data(robot: PinRobot, q: Array, poses: dict[str, Transformation]) -> dict[str, Any]:
+    return {
+        "robot": robot.name,
+        "q": named(robot.coordinate_names, q),
+        "poses": {name: pose_data(pose) for name, pose in poses.items()},
+    }
 
 
 def _text(poses: dict[str, Transformation]) -> str:

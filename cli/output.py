@@ -31,9 +31,9 @@ def emit(text: str) -> None:
     print(text)
 
 
-def report(data: Mapping[str, Any], as_json: bool, human: Callable[[], str]) -> None:
-    """Emits `data` as JSON, or the text that `human` makes."""
-    emit(as_json_text(data) if as_json else human())
+def report(as_json: bool, data: Callable[[], Mapping[str, Any]], text: Callable[[], str]) -> None:
+    """Emits what `data` makes as JSON, or what `text` makes as it is."""
+    emit(as_json_text(data()) if as_json else text())
 
 
 def as_json_text(data: Mapping[str, Any]) -> str:

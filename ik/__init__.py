@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from . import jacobian_method, scipy_method
 from .callbacks import CallbackReturn, Constraint, IKCallback, chain
 from .cost import CostFunction, default_ik_cost_function
 from .debug import IKDebug
-from . import jacobian_method, scipy_method
 from .native_method import applies as native_applies
 from .native_method import fast as native_fast
 from .native_method import native_method
@@ -14,9 +14,21 @@ from .registry import METHODS, register_method
 from .solver import ik_jacobian, ik_jacobian_cpp, ik_scipy, solve
 
 register_method("scipy", scipy_method.scipy_method, minimises_cost=True, trusted=True, draws=False)
-register_method("jacobian", jacobian_method.jacobian_method, trusted=True, draws=False)
 register_method(
-    "jacobian_cpp", native_method, fast=native_fast, applies=native_applies, steered=False, trusted=True
+    "jacobian",
+    jacobian_method.jacobian_method,
+    trusted=True,
+    draws=False,
+    prepare=jacobian_method.JacobianLoop,
+)
+register_method(
+    "jacobian_cpp",
+    native_method,
+    fast=native_fast,
+    applies=native_applies,
+    steered=False,
+    trusted=True,
+    closes_in=False,
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..robot.arrays import Array
 from .callbacks import CallbackReturn, IKCallback, answer_of, chain
-from .problem import IKMeta, InnerResult, IntermediateIkResult, IKStatus
+from .problem import IKMeta, IKStatus, InnerResult, IntermediateIkResult
 
 
 class Descent:
@@ -17,7 +17,18 @@ class Descent:
     (1: no averaging; 0: mean over all iterations), is smaller.
     """
 
-    __slots__ = ("_alpha", "_average", "_callback", "_first", "_info", "_rejected", "_threshold", "best", "cost", "iterations")
+    __slots__ = (
+        "_alpha",
+        "_average",
+        "_callback",
+        "_first",
+        "_info",
+        "_rejected",
+        "_threshold",
+        "best",
+        "cost",
+        "iterations",
+    )
 
     def __init__(
         self, q: Array, info: IKMeta, callbacks: Iterable[IKCallback], threshold: float, alpha: float = 0.5
@@ -29,8 +40,8 @@ class Descent:
         self._first = self._average = math.inf
         self._rejected = False
 
-    def see(self, q: Array, cost: float) -> CallbackReturn:
-        """Take note of a configuration; returns what the callbacks want."""
+    def see(self, q: Array, cost: float, shown: Array) -> CallbackReturn:
+        """Take note of a configuration; returns what the callbacks want, which are shown it as `shown`."""
         gain = self.cost - cost
         better = gain > 0.0
         if better:
@@ -43,7 +54,7 @@ class Descent:
         if self._callback is None:
             return CallbackReturn.CONTINUE
         info = self._info
-        seen = IntermediateIkResult(q.copy(), cost, info.iteration + self.iterations, info.restart)
+        seen = IntermediateIkResult(shown.copy(), cost, info.iteration + self.iterations, info.restart)
         answer = answer_of(self._callback(seen))
         if better:
             self._rejected = answer is CallbackReturn.REJECT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary, proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,16 +36,16 @@ class Support:
     """Whether q + dq is the whole story of a step."""
 
 
-_known: WeakKeyDictionary[RobotBase, dict[tuple[str, int], Support]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[RobotBase, dict[str, tuple[int, Support]]] = WeakKeyDictionary()
 
 
 def support_of(robot: RobotBase, frame: str) -> Support:
     """The support of a frame, found once per robot and version by moving the joints."""
-    kept = _known.setdefault(robot, {})
-    key = frame, int(getattr(robot, "version", 0))
-    if key not in kept:
-        kept[key] = _probe(robot, frame)
-    return kept[key]
+    kept, version = _known.setdefault(robot, {}), int(getattr(robot, "version", 0))
+    known = kept.get(frame)
+    if known is None or known[0] != version:
+        known = kept[frame] = version, _probe(robot, frame)
+    return known[1]
 
 
 def _probe(robot: RobotBase, frame: str) -> Support:
@@ -62,7 +62,18 @@ def _probe(robot: RobotBase, frame: str) -> Support:
         turned = samples[0].copy()
         turned[coordinate[v]] += TURN
         periodic[v] = np.allclose(robot.pose(turned, frame), before, rtol=0.0, atol=1e-9)
-    return Support(moves, coordinate, periodic, bool((coordinate == np.arange(robot.nv)).all()) and robot.nq == robot.nv)
+    return Support(
+        moves, coordinate, periodic, bool((coordinate == np.arange(robot.nv)).all()) and robot.nq == robot.nv
+    )
+
+
+class Bounds(NamedTuple):
+    """Bounds of the degrees of freedom (nv,) that hold while a run iterates; inf where there are none."""
+
+    lower: Array
+    upper: Array
+    absent: bool
+    """Whether nothing that moves has a bound."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,19 +81,23 @@ class Freedom:
     """The degrees of freedom one search may move and their bounds, all (nv,); no bound is infinite."""
 
     robot: RobotBase
+    """A weak proxy: what is kept about a robot must not keep it alive."""
     support: Support
     moving: Mask
     lower: Array
     upper: Array
     turning: Mask
     """Joints with a full turn of room: they run free and are wound back into their bounds at the end."""
-    running_lower: Array
-    running_upper: Array
-    """Bounds while iterating: those of joints that do not turn freely."""
-    unbounded: bool
-    """Whether nothing that moves has a bound while iterating."""
+    strict: Bounds
+    """The bounds of all joints but those that turn freely."""
+    loose: Bounds
+    """The bounds of joints that slide: whatever turns runs free, and may end where no turn fits its bounds."""
     still: bool
     """Whether something that would move the frame may not."""
+    count: int
+    """How many degrees of freedom may move."""
+    drawn: tuple[Array, Array]
+    """Least and greatest value of a random start; a joint without bounds is drawn within half a turn or 1 m of zero."""
 
     @classmethod
     def of(cls, robot: RobotBase, frame: str, info: IKMeta) -> Freedom:
@@ -90,12 +105,11 @@ class Freedom:
         limits = robot.limits.position if info.limits is None else info.limits
         if info.joint_mask is not None or info.limits is not None:
             return cls._made(robot, support_of(robot, frame), info.joint_mask, limits)
-        kept = _whole.setdefault(robot, {})
-        key = frame, int(getattr(robot, "version", 0))
-        known = kept.get(key)
-        if known is None or known[0] is not limits:
-            known = kept[key] = limits, cls._made(robot, support_of(robot, frame), None, limits)
-        return known[1]
+        kept, version = _whole.setdefault(robot, {}), int(getattr(robot, "version", 0))
+        known = kept.get(frame)
+        if known is None or known[0] != version or known[1] is not limits:
+            known = kept[frame] = version, limits, cls._made(robot, support_of(robot, frame), None, limits)
+        return known[2]
 
     @classmethod
     def _made(cls, robot: RobotBase, support: Support, mask: Mask | None, limits: Array) -> Freedom:
@@ -104,10 +118,13 @@ class Freedom:
         upper = np.where(plain, limits[1][support.coordinate], np.inf)
         moving = support.moves if mask is None else support.moves & mask
         turning = support.periodic & moving & (upper - lower >= TURN - ROUNDING)
-        low, high = np.where(turning, -np.inf, lower), np.where(turning, np.inf, upper)
-        unbounded = bool(np.isinf(low[moving]).all() and np.isinf(high[moving]).all())
+        strict, loose = (_bounds(lower, upper, free, moving) for free in (turning, support.periodic))
         still = bool((support.moves & ~moving).any())
-        return cls(robot, support, moving, lower, upper, turning, low, high, unbounded, still)
+        reach = np.where(support.periodic, np.pi, 1.0)
+        low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * reach, -reach))
+        high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * reach, reach))
+        drawn, count = (low, high), int(moving.sum())
+        return cls(proxy(robot), support, moving, lower, upper, turning, strict, loose, still, count, drawn)
 
     def coordinates(self, q: Array) -> Array:
         """Plain coordinates of q by degree of freedom (nv,), 0 where there are none."""
@@ -116,11 +133,11 @@ class Freedom:
         return np.where(self.support.coordinate >= 0, q[self.support.coordinate], 0.0)
 
     def step(self, q: Array, dv: Array) -> Array:
-        """q moved by dv (nv,)."""
+        """Q moved by dv (nv,)."""
         return q + dv if self.support.flat else self.robot.integrate(q, dv)
 
     def settle(self, q: Array, near: Array) -> tuple[Array, Array]:
-        """q wound and clipped into the bounds, and by how much clipping moved each degree of freedom (nv,).
+        """Q wound and clipped into the bounds, and by how much clipping moved each degree of freedom (nv,).
 
         Joints that turn freely take the turn closest to `near` that their bounds allow; others are wound only if
         they are outside.
@@ -134,13 +151,19 @@ class Freedom:
         inside = np.minimum(np.maximum(wound, self.lower), self.upper)
         return self._with(q, inside), np.where(np.abs(wound - inside) > ROUNDING, wound - inside, 0.0)
 
+    def wound(self, q: Array, near: Array) -> Array:
+        """Q with the joints that turn freely wound as they will be at the end."""
+        return self.settle(q, near)[0] if self.turning.any() else q
+
     def sample(self, rng: np.random.Generator, start: Array) -> Array:
         """A random configuration that differs from `start` only in what may move."""
-        drawn = self.robot.random_configuration(rng)
-        return self.restrict(drawn, start)
+        if not self.support.flat:
+            return self.restrict(self.robot.random_configuration(rng), start)
+        low, high = self.drawn
+        return np.where(self.moving, low + (high - low) * rng.random(len(low)), start)
 
     def restrict(self, q: Array, start: Array) -> Array:
-        """q with everything that may not move as in `start`."""
+        """Q with everything that may not move as in `start`."""
         if self.support.flat:
             return np.where(self.moving, q, start)
         return self.robot.integrate(start, np.where(self.moving, self.robot.difference(start, q), 0.0))
@@ -148,7 +171,7 @@ class Freedom:
     def pressed(self, q: Array, gradient: Array) -> Mask:
         """Moving joints at a bound (nv,) that a step along `gradient` (nv,) would carry across it."""
         x = self.coordinates(q)
-        below, above = x <= self.running_lower + ROUNDING, x >= self.running_upper - ROUNDING
+        below, above = x <= self.strict.lower + ROUNDING, x >= self.strict.upper - ROUNDING
         return self.moving & ((below & (gradient < 0.0)) | (above & (gradient > 0.0)))
 
     def _with(self, q: Array, coordinates: Array) -> Array:
@@ -159,7 +182,12 @@ class Freedom:
         return result
 
 
-_whole: WeakKeyDictionary[RobotBase, dict[tuple[str, int], tuple[Array, Freedom]]] = WeakKeyDictionary()
+_whole: WeakKeyDictionary[RobotBase, dict[str, tuple[int, Array, Freedom]]] = WeakKeyDictionary()
+
+
+def _bounds(lower: Array, upper: Array, free: Mask, moving: Mask) -> Bounds:
+    low, high = np.where(free, -np.inf, lower), np.where(free, np.inf, upper)
+    return Bounds(low, high, bool(np.isinf(low[moving]).all() and np.isinf(high[moving]).all()))
 
 
 def _wound(x: Array, near: Array, lower: Array, upper: Array) -> Array:

@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dposv
 
-from ..robot.arrays import Array, matrix, scalar, vector
-from ..robot.errors import InputError, unknown_name
+from ..robot.arrays import Array, scalar
+from ..robot.errors import InputError
 from ..robot.tolerance import ToleratedPose
 from .callbacks import CallbackReturn, IKCallback
 from .cost import CostFunction, default_ik_cost_function
 from .descent import Descent
 from .freedom import Freedom
+from .jacobian_step import BoundedStep, bounded, gained, inverse_step
 from .pose_task import PoseTask, terms
-from .problem import IKMeta, InnerResult, IKStatus
+from .problem import IKMeta, IKStatus, InnerResult
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
 
-KINDS = ("transpose", "pseudo_inverse", "damped_ls_inverse")
-
-DAMPING = 0.03
-"""Default mu as a multiple of the squared error (Chan and Lawrence 1988): none left near the goal."""
-LEAST_DAMPING = 1e-10
-LONGEST_STEP = 2.0
-"""Norm of one step [rad or m]; near a singularity the undamped inverse asks for any length."""
 PATIENCE, ENOUGH = 3, 0.7**2
 """A run that may be restarted is given up when its squared error has not fallen to ENOUGH in PATIENCE iterations."""
+IDLE = 12
+"""Steps of a patient run that may fail to improve on the best before it becomes careful."""
 LONGEST_RUN = 40
 """Iterations of a run that may be restarted."""
-
-Step = Callable[[Array, Array, float], Array]
 
 
 def jacobian_method(
@@ -59,7 +50,9 @@ def jacobian_method(
     """One run of `q <- q + K J^# e`, e and J as in `pose_task.error_and_jacobian`.
 
     A step is clipped to the bounds. A joint at a bound that the error pushes outwards is left out of the next step, so
-    that it does not hold up the others. Joints with a full turn of room run free; the outer loop winds them back.
+    that it does not hold up the others. Joints with a full turn of room run free; the outer loop winds them back. Where
+    there are no more joints than error terms, every other run that may be restarted lets all joints turn freely, and
+    fails if no turn fits the bounds.
 
     Args:
         robot: The robot whose tcp is to reach the goal.
@@ -82,129 +75,134 @@ def jacobian_method(
     Raises:
         InputError: on an impossible option.
     """
-    freedom = Freedom.of(robot, robot.tcp, info)
-    task = PoseTask(robot, goal, *terms(goal, tcp_or_world_frame, error_term_mask))
-    step = _bounded(_gained(_step(kind, damp), gain, robot.nv), freedom)
-    alpha = scalar(alpha_average, "alpha_average", minimum=0.0)
-    if alpha > 1.0:
-        raise InputError(f"alpha_average must be at most 1, got {alpha}")
-    descent = Descent(q_init, info, callbacks, convergence_threshold, alpha)
-    own_cost = None if ik_cost_function is default_ik_cost_function else ik_cost_function
-    hurried = info.allow_random_restart and kind != "transpose"
-    longest = min(info.max_iter, LONGEST_RUN) if hurried else info.max_iter
-    q, mark = q_init, math.inf
-    while True:
-        e, jacobian = task.evaluate(q)
-        square, cost, met = task.measure(e)
-        if own_cost is not None:
-            cost = float(own_cost(robot, q, goal.nominal))
-        answer = descent.see(q, cost)
-        if answer is CallbackReturn.BREAK:
-            return descent.ended(IKStatus.STOPPED, q, cost)
-        if met and answer is CallbackReturn.CONTINUE:
-            return descent.ended(IKStatus.CONVERGED, q, cost)
-        if descent.iterations >= longest:
-            return descent.failed(IKStatus.OUT_OF_BUDGET)
-        slow = False
-        if hurried and descent.iterations % PATIENCE == 0:
-            slow, mark = square > ENOUGH * mark, square
-        if slow or descent.stalled or not math.isfinite(square):
-            pressed = freedom.pressed(q, jacobian.T.dot(e)).any()
-            return descent.failed(IKStatus.LIMITS if pressed else IKStatus.STALLED)
-        q = step(q, jacobian, e, square)
-        descent.iterations += 1
+    loop = JacobianLoop(
+        robot,
+        goal,
+        info,
+        callbacks=callbacks,
+        ik_cost_function=ik_cost_function,
+        convergence_threshold=convergence_threshold,
+        kind=kind,
+        tcp_or_world_frame=tcp_or_world_frame,
+        error_term_mask=error_term_mask,
+        gain=gain,
+        damp=damp,
+        alpha_average=alpha_average,
+    )
+    return loop.run(q_init, info)
 
 
-def _step(kind: str, damp: float | None) -> Step:
-    """(J, e, |e|^2) -> dq."""
-    if kind == "transpose":
-        return _transpose
-    if kind == "pseudo_inverse":
-        return _pseudo_inverse
-    if kind != "damped_ls_inverse":
-        raise unknown_name("kind of Jacobian inverse", kind, KINDS)
-    if damp is None:
-        return lambda jacobian, e, square: damped_step(jacobian, e, DAMPING * square + LEAST_DAMPING)
-    mu = scalar(damp, "damp", minimum=0.0)
-    return lambda jacobian, e, square: damped_step(jacobian, e, mu)
+class JacobianLoop:
+    """The method prepared for one problem, to be run from as many starts as it takes; arguments as above."""
+
+    def __init__(
+        self,
+        robot: RobotBase,
+        goal: ToleratedPose,
+        info: IKMeta,
+        *,
+        callbacks: Iterable[IKCallback] = (),
+        ik_cost_function: CostFunction = default_ik_cost_function,
+        convergence_threshold: float = 1e-8,
+        rng: np.random.Generator | None = None,
+        kind: str = "damped_ls_inverse",
+        tcp_or_world_frame: str | None = None,
+        error_term_mask: Any = None,
+        gain: Any = 1.0,
+        damp: float | None = None,
+        alpha_average: float = 0.5,
+        task: PoseTask | None = None,
+    ) -> None:
+        self.robot, self.goal = robot, goal
+        self.freedom = Freedom.of(robot, robot.tcp, info)
+        self.task = task or PoseTask(robot, goal, *terms(goal, tcp_or_world_frame, error_term_mask))
+        self.callbacks = tuple(callbacks)
+        self.own_cost = None if ik_cost_function is default_ik_cost_function else ik_cost_function
+        self.looked_at = bool(self.callbacks) or self.own_cost is not None
+        self.step = gained(inverse_step(kind, damp), gain, robot.nv)
+        self.slow, self.adapts = kind == "transpose", damp is None
+        self.threshold, self.alpha = convergence_threshold, scalar(alpha_average, "alpha_average", minimum=0.0)
+        if self.alpha > 1.0:
+            raise InputError(f"alpha_average must be at most 1, got {self.alpha}")
+
+    def run(self, q_init: Array, info: IKMeta) -> InnerResult:
+        """One run from q_init (nq,)."""
+        task, freedom = self.task, self.freedom
+        hurried = info.allow_random_restart and not self.slow
+        # Where no joint is to spare, half of the solutions lie behind a bound that a joint can pass and be wound back.
+        loose = hurried and not self.looked_at and info.restart % 2 == 0 and freedom.count <= task.count
+        step = bounded(self.step, freedom, freedom.loose if loose else freedom.strict)
+        descent = Descent(q_init, info, self.callbacks, self.threshold, self.alpha)
+        pace = _Pace(step, info, hurried=hurried, adapts=self.adapts)
+        q = q_init
+        while True:
+            e, jacobian = task.evaluate(q)
+            square, cost, met = task.measure(e)
+            shown = q
+            if self.looked_at or task.hollow:
+                shown, cost, met = self._look(q, q_init, cost, met)
+            answer = descent.see(q, cost, shown)
+            if answer is CallbackReturn.BREAK:
+                return descent.ended(IKStatus.STOPPED, q, cost)
+            if met and answer is CallbackReturn.CONTINUE:
+                return descent.ended(IKStatus.CONVERGED, q, cost)
+            if descent.iterations >= pace.longest:
+                return descent.failed(IKStatus.OUT_OF_BUDGET)
+            if descent.stalled or pace.too_slow(descent.iterations, square):
+                pressed = not hurried and freedom.pressed(q, jacobian.T.dot(e)).any()
+                return descent.failed(IKStatus.LIMITS if pressed else IKStatus.STALLED)
+            q = pace.next(q, jacobian, e, square)
+            descent.iterations += 1
+
+    def _look(self, q: Array, q_init: Array, cost: float, met: bool) -> tuple[Array, float, bool]:
+        """Q as callbacks and costs are shown it, its cost, and whether it is within the tolerance."""
+        shown = self.freedom.wound(q, q_init)
+        if self.own_cost is not None:
+            cost = float(self.own_cost(self.robot, shown, self.goal.nominal))
+        if self.task.hollow:
+            met = self.task.accepts(self.robot.pose(q, self.robot.tcp))
+        return shown, cost, met
 
 
-def _transpose(jacobian: Array, e: Array, square: float) -> Array:
-    dq = jacobian.T.dot(e)
-    along = jacobian.dot(dq)
-    length = float(along.dot(along))
-    return dq * (float(e.dot(along)) / length) if length > 0.0 else dq
+class _Pace:
+    """How a run proceeds: in a hurry where it may be restarted, else with patience.
 
+    A hurried run takes every step and ends when its error falls slowly. A patient one takes every step too, until the
+    error has grown above the least seen for some while; from then on it goes back to the best configuration after
+    every step that did not pay, and damps more (Levenberg and Marquardt), so that it ends at the closest pose even if
+    the target is far out of reach. Going back from the start would end in local minima that free steps jump out of.
+    """
 
-def _pseudo_inverse(jacobian: Array, e: Array, square: float) -> Array:
-    result: Array = np.linalg.lstsq(jacobian, e, rcond=1e-6)[0]
-    return result
+    __slots__ = ("_adapts", "_base", "_hurried", "_idle", "_mark", "_scale", "_step", "longest")
 
+    def __init__(self, step: BoundedStep, info: IKMeta, *, hurried: bool, adapts: bool) -> None:
+        self._step, self._hurried, self._adapts = step, hurried, adapts
+        self.longest = min(info.max_iter, LONGEST_RUN) if hurried else info.max_iter
+        self._mark, self._scale, self._idle = math.inf, 1.0, 0
+        self._base: tuple[Array, Array, Array, float] | None = None
 
-def damped_step(jacobian: Array, e: Array, mu: float) -> Array:
-    """`J^T (J J^T + mu I)^-1 e` (n,) of J (m, n) and e (m,), through the smaller of the two normal matrices."""
-    rows, columns = jacobian.shape
-    transposed = jacobian.T
-    if rows <= columns:
-        _, y, fault = dposv(dsyrk(1.0, transposed, mu, _identity(rows), 1), e, 0, 1)
-        if fault == 0:
-            return transposed.dot(y)
-    else:
-        _, dq, fault = dposv(dsyrk(1.0, transposed, mu, _identity(columns)), transposed.dot(e), 0, 1)
-        if fault == 0:
-            return dq  # type: ignore[no-any-return]
-    return _pseudo_inverse(jacobian, e, 0.0)
+    def too_slow(self, iterations: int, square: float) -> bool:
+        """Whether the squared error has not fallen enough, or is no number."""
+        if not math.isfinite(square):
+            return True
+        if not self._hurried or iterations % PATIENCE:
+            return False
+        slow, self._mark = square > ENOUGH * self._mark, square
+        return slow
 
-
-@functools.cache
-def _identity(size: int) -> Array:
-    return np.asfortranarray(np.eye(size))
-
-
-def _gained(step: Step, gain: Any, size: int) -> Step:
-    """The step times K."""
-    depth = np.asarray(gain, dtype=object).ndim
-    if depth == 0:
-        factor = scalar(gain, "gain")
-        return step if factor == 1.0 else lambda jacobian, e, square: factor * step(jacobian, e, square)
-    if depth == 1:
-        factors = vector(gain, size, "gain")
-        return lambda jacobian, e, square: factors * step(jacobian, e, square)
-    k = matrix(gain, (size, size), "gain")
-    return lambda jacobian, e, square: k.dot(step(jacobian, e, square))
-
-
-def _bounded(step: Step, freedom: Freedom) -> Callable[[Array, Array, Array, float], Array]:
-    """(q, J, e, |e|^2) -> the next q, within the bounds."""
-    lower, upper = freedom.running_lower, freedom.running_upper
-    unbounded, flat = freedom.unbounded, freedom.support.flat
-    moving = freedom.moving.astype(np.float64) if freedom.still else None
-    # a column of zeros leaves its joint where it is, but for rounding and for a gain that couples joints
-    exact = moving is not None
-    touching = False
-
-    def following(q: Array, jacobian: Array, e: Array, square: float) -> Array:
-        nonlocal touching
-        x = q if flat else freedom.coordinates(q)
-        free: Any = moving
-        if touching:
-            uphill = x + jacobian.T.dot(e)
-            unheld = np.minimum(np.maximum(uphill, lower), upper) != x
-            free = unheld if moving is None else unheld * moving
-        dq = _shortened(step(jacobian if free is None else jacobian * free, e, square))
-        if exact:
-            dq = dq * free
-        if unbounded:
-            return q + dq if flat else freedom.step(q, dq)
-        reached = x + dq
-        inside = np.minimum(np.maximum(reached, lower), upper)
-        if not touching and inside.tobytes() != reached.tobytes():
-            touching = True
-        return inside if flat else freedom.step(q, inside - x)
-
-    return following
-
-
-def _shortened(dq: Array) -> Array:
-    square = dq.dot(dq)
-    return dq if square <= LONGEST_STEP**2 else dq * (LONGEST_STEP / math.sqrt(square))
+    def next(self, q: Array, jacobian: Array, e: Array, square: float) -> Array:
+        """The configuration to look at after q."""
+        if self._hurried or not self._adapts:
+            return self._step(q, jacobian, e, square)
+        if self._base is None or square < self._base[3]:
+            self._base = q, jacobian, e, square
+            self._scale = max(0.25 * self._scale, 1.0)
+            self._idle = 0 if self._idle < IDLE else IDLE
+        elif self._idle < IDLE:
+            self._idle += 1
+        else:
+            self._scale *= 4.0
+        if self._idle < IDLE:
+            return self._step(q, jacobian, e, square)
+        q, jacobian, e, square = self._base
+        return self._step(q, jacobian, e, square * self._scale)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..robot.arrays import Array
 from ..robot.errors import InputError, InputTypeError, unknown_name
 from ..robot.spatial import ReferenceFrame, exp3, exp6, inverse, jlog3, jlog6, log3, log6, pose_error
-from ..robot.tolerance import ToleratedPose
+from ..robot.tolerance import CartesianSphere, RotationAbsolute, ToleratedPose
 from ..robot.transformation import Transformation
 from .cost import pose_cost
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
 
+FREE = 1e9
+"""Stands for a radius without bound."""
 ALL_TERMS = np.ones(6, dtype=np.bool_)
 POSITION_TERMS = np.array([True, True, True, False, False, False])
 
@@ -84,12 +86,19 @@ class PoseTask:
         self.goal = goal
         self.world = world
         self.rows = None if mask.all() else np.flatnonzero(mask)
-        self.mask = mask
+        self.mask, self.count = mask, int(mask.sum())
         tolerance = goal.tolerance
-        self.position_radius = min(tolerance.position_radius, 1e9) * (1.0 - 1e-9)
-        self.rotation_radius = min(tolerance.rotation_radius, 1e9) * (1.0 - 1e-9)
-        self._position_square = self.position_radius**2
-        self._rotation_square = self.rotation_radius**2
+        self.position_radius = min(tolerance.position_radius, FREE)
+        self.rotation_radius = min(tolerance.rotation_radius, FREE)
+        self.hollow = min(self.position_radius, self.rotation_radius) <= 0.0
+        """Whether the tolerance leaves out the nominal pose itself, so that `measure` cannot tell what is within it."""
+        parts = getattr(tolerance, "parts", (tolerance,))
+        round_parts = all(isinstance(part, CartesianSphere | RotationAbsolute) for part in parts)
+        self.is_ball = round_parts and not self.hollow
+        """Whether the two radii are all there is to the tolerance."""
+        # a little less, so that what is found here is not refused for rounding
+        self._position_square = (self.position_radius * (1.0 - 1e-9)) ** 2
+        self._rotation_square = (self.rotation_radius * (1.0 - 1e-9)) ** 2
         whole = _evaluator(robot, robot.tcp, goal.nominal.homogeneous, world)
         self.evaluate: Evaluate = whole if self.rows is None else _selected(whole, self.rows)
         """Error (m,) of the terms that count at q (nq,), and J (m, nv), with de/dq = -J."""
@@ -104,7 +113,7 @@ class PoseTask:
             x, y, z, a, b, c = full.tolist()
         linear, angular = x * x + y * y + z * z, a * a + b * b + c * c
         square = linear + angular
-        met = linear <= self._position_square and angular <= self._rotation_square
+        met = linear <= self._position_square and angular <= self._rotation_square and not self.hollow
         angle = math.sqrt(angular)
         if not self.world and angular > 1e-12:
             # |p| of a screw motion: its pitch along the axis, a chord instead of an arc across it
@@ -116,13 +125,16 @@ class PoseTask:
         """The pose (4, 4) with the terms that do not count taken as perfect; what the tolerance is asked about."""
         return pose if self.rows is None else _through_mask(pose, self.goal.nominal.homogeneous, self.world, self.mask)
 
-    def accepts(self, pose: Array) -> bool:
-        """Whether a pose (4, 4) is within the tolerance, as far as the terms count."""
+    def judge(self, pose: Array) -> tuple[float, float, bool]:
+        """Distance [m] and angle [rad] of a pose (4, 4) in the terms that count, and whether it is tolerated."""
         seen = self.seen(pose)
         distance, angle = pose_error(seen, self.goal.nominal.homogeneous)
-        if distance <= self.position_radius and angle <= self.rotation_radius:
-            return True
-        return self.goal.valid(Transformation._trusted(seen))
+        met = not self.hollow and distance <= self.position_radius and angle <= self.rotation_radius
+        return distance, angle, met or (not self.is_ball and self.goal.valid(Transformation._trusted(seen)))
+
+    def accepts(self, pose: Array) -> bool:
+        """Whether a pose (4, 4) is within the tolerance, as far as the terms count."""
+        return self.judge(pose)[2]
 
 
 def _through_mask(pose: Array, goal: Array, world: bool, mask: NDArray[np.bool_]) -> Array:
@@ -141,6 +153,7 @@ def _evaluator(robot: RobotBase, frame: str, goal: Array, world: bool) -> Evalua
     if chain is not None:
         native: Callable[[Array, Array, bool], tuple[Array, Array]] = chain.error_and_jacobian
         return lambda q: native(q, goal, world)
+    # a backend may do this faster than its primitives allow
     own: Callable[..., tuple[Array, Array]] = getattr(robot, "error_and_jacobian", partial(error_and_jacobian, robot))
     return lambda q: own(q, frame, goal, world)
 

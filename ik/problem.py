@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..robot.arrays import Array
 from ..robot.errors import InputError, InputTypeError
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance, ToleratedPose
@@ -66,16 +69,18 @@ class IKResult:
     ) -> IKResult:
         """Take the values as they are; `q` is taken over and made read-only."""
         self = _make(cls)
-        q.setflags(False)
+        q.setflags(False)  # type: ignore[call-arg]
         _set_values(
             self, (q, status, position_error, rotation_error, cost, iterations, restarts, seed, method, message)
         )
         return self
 
     def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a result never changes."""
         raise AttributeError(f"an IKResult never changes; {name!r} cannot be set")
 
     def __reduce__(self) -> tuple[type[IKResult], tuple[Any, ...]]:
+        """What pickle and copy build it from."""
         return IKResult, (self._values[0].copy(), *self._values[1:])
 
     @property
@@ -134,12 +139,15 @@ class IKResult:
         return self._values[9]
 
     def __bool__(self) -> bool:
+        """Whether it is a solution."""
         return self._values[1] is IKStatus.CONVERGED
 
     def __iter__(self) -> Iterator[Any]:
+        """The pair (q, success)."""
         return iter((self.q, self.success))
 
     def __repr__(self) -> str:
+        """One line."""
         angles = ", ".join(f"{x:.6g}" for x in self.q)
         text = (
             f"IKResult({self.status}, position_error={self.position_error:.3g} m, "
@@ -186,7 +194,7 @@ class IKMeta:
     """Iterations the run may take."""
     allow_random_restart: bool = True
     """Whether somebody will try again from elsewhere: a method may then give a slow attempt up early."""
-    joint_mask: Array | None = None
+    joint_mask: NDArray[np.bool_] | None = None
     """Degrees of freedom that may move, (nv,) of booleans; None: all."""
     limits: Array | None = None
     """Bounds to respect (2, nq), possibly wider than the robot's; None: the robot's own."""

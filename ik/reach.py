@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -50,16 +51,16 @@ def _extent(tolerance: Tolerance) -> float:
     return math.inf
 
 
-_known: WeakKeyDictionary[RobotBase, dict[tuple[object, ...], Reach | None]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[RobotBase, dict[str, tuple[object, Reach | None]]] = WeakKeyDictionary()
 
 
 def reach_of(robot: RobotBase, frame: str) -> Reach | None:
     """The ball a frame of a robot on a fixed base cannot leave, None where that cannot be told from its joints."""
-    kept = _known.setdefault(robot, {})
-    key = frame, getattr(robot, "version", 0), robot.placement.homogeneous.tobytes()
-    if key not in kept:
-        kept[key] = _measure(robot, frame)
-    return kept[key]
+    kept, state = _known.setdefault(robot, {}), (getattr(robot, "version", 0), robot.placement.homogeneous.tobytes())
+    known = kept.get(frame)
+    if known is None or known[0] != state:
+        known = kept[frame] = state, _measure(robot, frame)
+    return known[1]
 
 
 def _measure(robot: RobotBase, frame: str) -> Reach | None:
@@ -110,7 +111,9 @@ def _length(positions: Array, k: int) -> float:
     return float(np.linalg.norm(positions[k + 1] - positions[k]))
 
 
-def _slide(robot: RobotBase, support: Support, k: int, first: Array, second: Array, positions) -> float | None:  # type: ignore[no-untyped-def]
+def _slide(
+    robot: RobotBase, support: Support, k: int, first: Array, second: Array, positions: Callable[[Array], Array]
+) -> float | None:
     """Greatest length of a segment that one sliding joint alone stretches; None if that is not so or has no end."""
     for v in np.flatnonzero(support.moves & ~support.periodic):
         i = support.coordinate[v]

@@ -38,6 +38,10 @@ class Method:
     """Whether it is known to leave alone what may not move."""
     draws: bool = True
     """Whether it uses the generator it is given."""
+    closes_in: bool = True
+    """Whether it ends at the closest pose when the target is out of reach; otherwise "jacobian" goes on from there."""
+    prepare: Callable[..., Any] | None = None
+    """`prepare(robot, goal, info, task=, **as run)` -> object whose `run(q_init, info)` is one run."""
 
     def takes(self, options: dict[str, Any]) -> bool:
         """Whether all the options are its own."""
@@ -67,6 +71,8 @@ def register_method(
     minimises_cost: bool = False,
     trusted: bool = False,
     draws: bool = True,
+    closes_in: bool = True,
+    prepare: Callable[..., Any] | None = None,
 ) -> None:
     """Make an inner loop available under a name; a method of that name is replaced.
 
@@ -79,6 +85,10 @@ def register_method(
         steered: Whether the method heeds inner callbacks.
         minimises_cost: Whether a cost function of one's own is minimised.
         trusted: Whether the method itself keeps still what may not move; otherwise that is put right afterwards.
+        closes_in: Whether the method ends at the closest pose when the target is out of reach; otherwise the method
+            "jacobian" goes on from where it ended.
+        prepare: `prepare(robot, goal, info, task=PoseTask, **as run)` gives an object whose `run(q_init, info)` does
+            one run: for methods that would otherwise do the same work before each.
         draws: Whether the method uses `rng`; where not, it is given None and no generator is made.
 
     Raises:
@@ -96,6 +106,8 @@ def register_method(
         minimises_cost=minimises_cost,
         trusted=trusted,
         draws=draws,
+        closes_in=closes_in,
+        prepare=prepare,
     )
 
 
@@ -127,7 +139,9 @@ def default_method(robot: Any, options: dict[str, Any], *, callbacks: bool, own_
 
 def _callable(run: Any) -> InnerMethod:
     if not callable(run):
-        raise InputTypeError(f"ik_method must be a name or a callable, got {type(run).__name__}; known: {list(METHODS)}")
+        raise InputTypeError(
+            f"ik_method must be a name or a callable, got {type(run).__name__}; known: {list(METHODS)}"
+        )
     return run  # type: ignore[no-any-return]
 
 

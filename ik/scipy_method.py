@@ -17,7 +17,7 @@ from .cost import CostFunction, default_ik_cost_function
 from .descent import Descent
 from .freedom import Freedom
 from .pose_task import PoseTask, terms
-from .problem import IKMeta, InnerResult, IKStatus
+from .problem import IKMeta, IKStatus, InnerResult
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -96,7 +96,7 @@ def _minimize_options(scipy_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
     known = set(inspect.signature(minimize).parameters) - {"fun", "x0", "args", "jac", "bounds", "callback"}
     if not given.keys() <= known:
         raise InputError(
-            f"scipy_kwargs cannot hold {sorted(given.keys() - known)}; scipy.optimize.minimize takes {sorted(known)} here"
+            f"scipy_kwargs cannot hold {sorted(given.keys() - known)}; minimize can be given {sorted(known)}"
         )
     method = given.setdefault("method", "L-BFGS-B")
     if isinstance(method, str):
@@ -124,10 +124,12 @@ class _Run:
     ) -> None:
         self.robot, self.goal, self.start = robot, goal, q_init
         self.own_cost = None if cost_function is default_ik_cost_function else cost_function
+        callbacks = tuple(callbacks)
+        self.looked_at = bool(callbacks) or self.own_cost is not None
         self.task = PoseTask(robot, goal, *terms(goal))
         self.freedom = Freedom.of(robot, robot.tcp, info)
         self.free = np.flatnonzero(self.freedom.moving)
-        lower, upper = self.freedom.running_lower, self.freedom.running_upper
+        lower, upper, _ = self.freedom.strict
         x = self.freedom.coordinates(q_init)
         self.lower, self.upper = (lower - x)[self.free], (upper - x)[self.free]
         self.bounds = Bounds(self.lower, self.upper)
@@ -167,9 +169,12 @@ class _Run:
         q = self.at(x)
         e, _ = self.task.evaluate(q)
         _, cost, met = self.task.measure(e)
+        if self.task.hollow:
+            met = self.task.accepts(self.robot.pose(q, self.robot.tcp))
+        shown = self.freedom.wound(q, self.start) if self.looked_at else q
         if self.own_cost is not None:
-            cost = float(self.own_cost(self.robot, q, self.goal.nominal))
-        answer = self.descent.see(q, cost)
+            cost = float(self.own_cost(self.robot, shown, self.goal.nominal))
+        answer = self.descent.see(q, cost, shown)
         if answer is CallbackReturn.BREAK:
             raise _Ended(self.descent.ended(IKStatus.STOPPED, q, cost))
         if met and answer is CallbackReturn.CONTINUE:
@@ -180,7 +185,7 @@ class _Run:
             raise _Ended(self.descent.failed(self.why_stalled()))
 
     def iterated(self, xk: Array, *_: Any) -> None:
-        """scipy's callback."""
+        """Scipy's callback."""
         self.descent.iterations += 1
         self.look(xk)
 
@@ -189,5 +194,3 @@ class _Run:
         e, jacobian = self.task.evaluate(self.descent.best)
         pressed = self.freedom.pressed(self.descent.best, jacobian.T.dot(e)).any()
         return IKStatus.LIMITS if pressed else IKStatus.STALLED
-
-

@@ -71,6 +71,7 @@ class Search:
         self.error_options = {k: options[k] for k in ("tcp_or_world_frame", "error_term_mask") if k in options}
         self.task = PoseTask(robot, goal, *terms(goal, **self.error_options))
         self._rng: np.random.Generator | None = None
+        self._prepared: Any = None
         self.best: Verdict | None = None
         self.refused: Verdict | None = None
         self.used = self.attempts = 0
@@ -88,52 +89,49 @@ class Search:
             kind = type(current_best).__name__
             raise InputTypeError(f"current_best must be an IntermediateIkResult or IKResult, got {kind}")
         q, _ = self.freedom.settle(vector(current_best.q, self.robot.nq, "current_best.q"), self.start)
-        self.best = Verdict(q, self._cost(q, self.robot.pose(q, self.frame)), IKStatus.STALLED)
+        self.best = Verdict(q, self._measure(q)[0], IKStatus.STALLED)
 
     def run(self) -> IKResult:
         """Search until something is accepted, a callback stops it, or the budget is used up."""
-        gap = self._gap()
-        restarting = self.info.allow_random_restart and gap <= 0.0 and bool(self.freedom.moving.any())
+        restarting = self.info.allow_random_restart and self.freedom.count > 0
         budget = self.info.max_iter - (min(self.info.max_iter // 4, LARGEST_RESERVE) if restarting else 0)
         q = self.start
         while True:
             verdict = self._attempt(q, budget - self.used, restarting)
             if verdict.accepted or verdict.status is IKStatus.STOPPED:
                 return self._answer(verdict)
+            if self.attempts == 1:
+                gap = self._gap()
+                if gap > 0.0:
+                    return self._answer(self._out_of_reach(gap, restarting))
             if not restarting or self.used >= budget:
                 break
             q = self.freedom.sample(self.rng, self.start)
-        if gap > 0.0:
-            verdict = replace(verdict, status=IKStatus.UNREACHABLE, reason=f"the target is {gap:.4g} m out of reach")
-        elif self.refused is not None:
-            verdict = self.refused
-        else:
-            verdict = self._last_resort(verdict, restarting)
-        return self._answer(verdict)
+        return self._answer(self._last_resort(verdict, restarting) if self.refused is None else self.refused)
 
     def _gap(self) -> float:
         """How far the target is beyond all reach [m]; 0 or less if it may be within."""
-        if self.task.world and not self.task.mask[:3].all() or not self.task.world and not self.task.mask.all():
+        if not (self.task.mask[:3] if self.task.world else self.task.mask).all():
             return 0.0
         reach = reach_of(self.robot, self.frame)
         return 0.0 if reach is None else reach.gap(self.goal)
+
+    def _out_of_reach(self, gap: float, restarting: bool) -> Verdict:
+        """UNREACHABLE, after going on to the closest pose."""
+        left = self.info.max_iter - self.used
+        if restarting and left > 0 and self.best is not None:
+            last = self._attempt(self.best.q, left, False)
+            if last.status is IKStatus.STOPPED:
+                return last
+        self._approach(self.info.max_iter - self.used)
+        return Verdict(self.start, 0.0, IKStatus.UNREACHABLE, f"the target is {gap:.4g} m out of reach")
 
     def _attempt(self, q: Array, budget: int, restarting: bool) -> Verdict:
         """One run of the method and the verdict on it; STOPPED if a callback wants the search to end."""
         info = replace(
             self.info, max_iter=budget, allow_random_restart=restarting, iteration=self.used, restart=self.attempts
         )
-        inner = self.method.run(
-            self.robot,
-            self.goal,
-            q,
-            info,
-            callbacks=self.inner_callbacks,
-            ik_cost_function=self.cost_function,
-            convergence_threshold=self.threshold,
-            rng=self.rng if self.method.draws else None,
-            **self.options,
-        )
+        inner = self._run(q, info)
         if not isinstance(inner, InnerResult):
             kind = type(inner).__name__
             raise InputTypeError(f"method {self.method.name!r} must return an InnerResult, got {kind}")
@@ -148,11 +146,32 @@ class Search:
             if answer is CallbackReturn.BREAK and not verdict.accepted:
                 verdict = replace(verdict, status=IKStatus.STOPPED, reason="an outer callback stopped the search")
         self.attempts += 1
-        if self.best is None or verdict.cost < self.best.cost:
-            self.best = verdict
+        if self.attempts == 1 and not verdict.accepted:
+            # the run may have been better where it began than where it ended, once that is clipped to the limits
+            self._keep(Verdict(q, self._measure(q)[0], IKStatus.STALLED))
+        self._keep(verdict)
         if verdict.status in (IKStatus.COLLISION, IKStatus.REJECTED) and self.refused is None:
             self.refused = verdict
         return verdict
+
+    def _run(self, q: Array, info: IKMeta) -> Any:
+        if self._prepared is not None:
+            return self._prepared.run(q, info)
+        keywords = {
+            "callbacks": self.inner_callbacks,
+            "ik_cost_function": self.cost_function,
+            "convergence_threshold": self.threshold,
+            "rng": self.rng if self.method.draws else None,
+            **self.options,
+        }
+        if self.method.prepare is None:
+            return self.method.run(self.robot, self.goal, q, info, **keywords)
+        self._prepared = self.method.prepare(self.robot, self.goal, self.info, task=self.task, **keywords)
+        return self._prepared.run(q, info)
+
+    def _keep(self, verdict: Verdict) -> None:
+        if self.best is None or verdict.cost < self.best.cost:
+            self.best = verdict
 
     def _judge(self, inner: InnerResult) -> Verdict:
         """Check tolerance, limits and constraints of what a run found."""
@@ -160,32 +179,44 @@ class Search:
         if not self.method.trusted:
             q = self.freedom.restrict(q, self.start)
         q, beyond = self.freedom.settle(q, self.start)
-        pose = self.robot.pose(q, self.frame)
-        cost = self._cost(q, pose)
-        if self.task.accepts(pose):
-            refusal = violation(self.info.constraints, self.robot, q)
-            if refusal is not None:
-                return Verdict(q, cost, *refusal)
-            if inner.status is IKStatus.REJECTED:
-                return Verdict(q, cost, IKStatus.REJECTED, "an inner callback rejected every solution")
+        cost, accepted = self._measure(q)
+        refusal = violation(self.info.constraints, self.robot, q) if accepted else None
+        if accepted and refusal is None and inner.status is not IKStatus.REJECTED:
             return Verdict(q, cost, IKStatus.CONVERGED)
         if inner.status is IKStatus.STOPPED:
             return Verdict(q, cost, IKStatus.STOPPED, "an inner callback stopped the search")
+        if refusal is not None:
+            return Verdict(q, cost, *refusal)
+        if accepted:
+            return Verdict(q, cost, IKStatus.REJECTED, "an inner callback rejected every solution")
         if beyond.any():
             return Verdict(q, cost, IKStatus.LIMITS, self._named(beyond))
         if inner.status in (IKStatus.CONVERGED, IKStatus.REJECTED):
             return Verdict(q, cost, IKStatus.STALLED)
         return Verdict(q, cost, inner.status)
 
+    def _measure(self, q: Array) -> tuple[float, bool]:
+        """Cost of a configuration, and whether its pose is within the tolerance."""
+        pose = self.robot.pose(q, self.frame)
+        distance, angle, accepted = self.task.judge(pose)
+        if self.cost_function is not default_ik_cost_function:
+            return float(self.cost_function(self.robot, q, self.goal.nominal)), accepted
+        return pose_cost(distance, angle), accepted
+
     def _last_resort(self, last: Verdict, restarting: bool) -> Verdict:
         """Nothing was accepted: go on from the best, then ask whether the limits alone stand in the way."""
         left = self.info.max_iter - self.used
         if restarting and left > 0 and self.best is not None:
             last = self._attempt(self.best.q, (left + 1) // 2, False)
-        if last.accepted or last.status is IKStatus.STOPPED:
-            return last
-        if self.refused is not None:
-            return self.refused
+            if last.accepted or last.status is IKStatus.STOPPED:
+                return last
+            if self.refused is not None:
+                return self.refused
+        closest = self._approach((self.info.max_iter - self.used + 1) // 2)
+        if closest is not None:
+            if closest.accepted:
+                return closest
+            last = closest
         beyond = self._beyond_limits()
         if beyond is not None:
             return beyond
@@ -195,6 +226,17 @@ class Search:
             last = replace(last, status=IKStatus.STALLED, reason="")
         tries = "" if self.attempts == 1 else f" in {self.attempts} attempts"
         return replace(last, reason=last.reason or f"the cost stopped falling before the tolerance was met{tries}")
+
+    def _approach(self, budget: int) -> Verdict | None:
+        """Go on from the best to the closest pose, for methods that are made for targets within reach."""
+        if self.method.closes_in or budget < 1 or self.best is None:
+            return None
+        info = replace(self.info, max_iter=budget, allow_random_restart=False)
+        inner = jacobian_method(self.robot, self.goal, self.best.q, info, **self.error_options)
+        self.used += min(inner.iterations, budget)
+        verdict = self._judge(inner)
+        self._keep(verdict)
+        return verdict
 
     def _beyond_limits(self) -> Verdict | None:
         """LIMITS, if without them a solution is found from the best configuration, and only beyond them."""
@@ -214,11 +256,6 @@ class Search:
         names = self.robot.dof_names
         parts = ", ".join(f"{names[v]} by {abs(beyond[v]):.3g}" for v in np.flatnonzero(beyond))
         return f"a solution was found only beyond the limits of {parts}"
-
-    def _cost(self, q: Array, pose: Array) -> float:
-        if self.cost_function is not default_ik_cost_function:
-            return float(self.cost_function(self.robot, q, self.goal.nominal))
-        return pose_cost(*pose_error(self.task.seen(pose), self.goal.nominal.homogeneous))
 
     def _answer(self, verdict: Verdict) -> IKResult:
         """The result: a solution, or the best configuration seen with the reason."""

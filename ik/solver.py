@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import InputError, InputTypeError
@@ -16,7 +17,7 @@ from .cost import CostFunction, default_ik_cost_function
 from .freedom import Freedom
 from .pose_task import boolean_mask
 from .problem import IKMeta, IKResult, IntermediateIkResult, Target, as_target
-from .registry import METHODS, PREFERENCE, default_method, method_of, register_method
+from .registry import METHODS, PREFERENCE, Method, default_method, method_of, register_method
 from .search import Search
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def solve(
     ignore_self_collisions: bool = False,
     ik_cost_function: CostFunction = default_ik_cost_function,
     inner_callbacks: IKCallback | Iterable[IKCallback] | None = None,
-    joint_mask: Sequence[bool] | None = None,
+    joint_mask: ArrayLike | None = None,
     max_iter: int = 1000,
     outer_callbacks: IKCallback | Iterable[IKCallback] | None = None,
     outer_constraints: Constraint | Iterable[Constraint] | None = None,
@@ -103,12 +104,7 @@ def solve(
         if answer is not None:
             return answer
     inner = as_callbacks(inner_callbacks, "inner_callbacks")
-    own_cost = _own_cost(ik_cost_function)
-    if ik_method is None:
-        method = default_method(robot, method_options, callbacks=bool(inner), own_cost=own_cost)
-    else:
-        method = method_of(ik_method)
-        method.check(method_options)
+    method = _method(robot, ik_method, method_options, bool(inner), ik_cost_function)
     constraints = [
         *([] if ignore_self_collisions or not _checks_itself(robot) else [NoSelfCollision()]),
         *as_constraints(outer_constraints, "outer_constraints"),
@@ -161,15 +157,22 @@ def _fast(
 
 
 def _checks_itself(robot: RobotBase) -> bool:
-    return callable(getattr(robot, "has_self_collision", None))
+    # asked of the class: an absent attribute of an instance may be expensive to find out about
+    return callable(getattr(type(robot), "has_self_collision", None))
 
 
-def _own_cost(cost_function: Any) -> bool:
+def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks: bool, cost_function: Any) -> Method:
+    """The method asked for, or the one that suits what is asked; refuses options that it does not have."""
     if not callable(cost_function):
         raise InputTypeError(
             f"ik_cost_function must be a function f(robot, q, goal), got {type(cost_function).__name__}"
         )
-    return cost_function is not default_ik_cost_function
+    if ik_method is None:
+        own_cost = cost_function is not default_ik_cost_function
+        return default_method(robot, options, callbacks=callbacks, own_cost=own_cost)
+    method = method_of(ik_method)
+    method.check(options)
+    return method
 
 
 def _budget(max_iter: Any) -> int:
@@ -211,87 +214,58 @@ def start_of(robot: RobotBase, q_init: Any) -> tuple[Array, tuple[str, ...]]:
     return inside, (f"q_init was outside the limits and was moved into them: {names}",)
 
 
-def _once(
-    robot: RobotBase,
-    name: str,
-    target: Target,
-    info: IKMeta | None,
-    q_init: Any,
-    callbacks: Iterable[IKCallback],
-    ik_cost_function: CostFunction,
-    convergence_threshold: float,
-    rng: Any,
-    options: dict[str, Any],
-) -> IKResult:
-    """One run of a method: no restart, no collision check; the constraints of `info` are checked at the end."""
-    if info is None:
-        info = IKMeta()
-    elif not isinstance(info, IKMeta):
-        raise InputTypeError(f"info must be an IKMeta, got {type(info).__name__}")
-    return solve(
-        robot,
-        target,
-        ik_method=name,
-        q_init=q_init,
-        rng=rng,
-        allow_random_restart=False,
-        ignore_self_collisions=True,
-        ik_cost_function=ik_cost_function,
-        inner_callbacks=callbacks,
-        joint_mask=None if info.joint_mask is None else info.joint_mask.tolist(),
-        max_iter=info.max_iter,
-        outer_constraints=info.constraints,
-        convergence_threshold=convergence_threshold,
-        **options,
-    )
+def _one_run(name: str) -> Callable[..., IKResult]:
+    """A function that runs a method once: no restart, no collision check."""
+
+    def run(
+        robot: RobotBase,
+        target: Target,
+        info: IKMeta | None = None,
+        q_init: Any = None,
+        callbacks: IKCallback | Iterable[IKCallback] = (),
+        ik_cost_function: CostFunction = default_ik_cost_function,
+        convergence_threshold: float = THRESHOLD,
+        rng: Any = None,
+        **options: Any,
+    ) -> IKResult:
+        if info is None:
+            info = _PLAIN
+        elif not isinstance(info, IKMeta):
+            raise InputTypeError(f"info must be an IKMeta, got {type(info).__name__}")
+        return solve(
+            robot,
+            target,
+            ik_method=name,
+            q_init=q_init,
+            rng=rng,
+            allow_random_restart=False,
+            ignore_self_collisions=True,
+            ik_cost_function=ik_cost_function,
+            inner_callbacks=callbacks,
+            joint_mask=info.joint_mask,
+            max_iter=info.max_iter,
+            outer_constraints=info.constraints,
+            convergence_threshold=convergence_threshold,
+            **options,
+        )
+
+    run.__name__ = run.__qualname__ = f"ik_{name}"
+    run.__doc__ = f"""One run of the method {name!r}: no restart, no collision check.
+
+    Args:
+        robot: The robot; it is not moved.
+        target: As in `solve`.
+        info: Budget, mask and constraints of the run.
+        q_init: Where to start (nq,); None is the stored configuration.
+        callbacks: Called after each iteration.
+        ik_cost_function: As in `solve`.
+        convergence_threshold: As in `solve`.
+        rng: Generator or seed, for methods that draw.
+        **options: Options of the method and `tolerance`.
+    """
+    return run
 
 
-def ik_scipy(
-    robot: RobotBase,
-    target: Target,
-    info: IKMeta | None = None,
-    q_init: Any = None,
-    callbacks: Iterable[IKCallback] = (),
-    ik_cost_function: CostFunction = default_ik_cost_function,
-    convergence_threshold: float = THRESHOLD,
-    rng: Any = None,
-    **options: Any,
-) -> IKResult:
-    """One run of the method "scipy" without restarts; options as in `scipy_method`."""
-    return _once(
-        robot, "scipy", target, info, q_init, callbacks, ik_cost_function, convergence_threshold, rng, options
-    )
-
-
-def ik_jacobian(
-    robot: RobotBase,
-    target: Target,
-    info: IKMeta | None = None,
-    q_init: Any = None,
-    callbacks: Iterable[IKCallback] = (),
-    ik_cost_function: CostFunction = default_ik_cost_function,
-    convergence_threshold: float = THRESHOLD,
-    rng: Any = None,
-    **options: Any,
-) -> IKResult:
-    """One run of the method "jacobian" without restarts; options as in `jacobian_method`."""
-    return _once(
-        robot, "jacobian", target, info, q_init, callbacks, ik_cost_function, convergence_threshold, rng, options
-    )
-
-
-def ik_jacobian_cpp(
-    robot: RobotBase,
-    target: Target,
-    info: IKMeta | None = None,
-    q_init: Any = None,
-    callbacks: Iterable[IKCallback] = (),
-    ik_cost_function: CostFunction = default_ik_cost_function,
-    convergence_threshold: float = THRESHOLD,
-    rng: Any = None,
-    **options: Any,
-) -> IKResult:
-    """One run of the native method "jacobian_cpp" without outer restarts; options as in `native_method`."""
-    return _once(
-        robot, "jacobian_cpp", target, info, q_init, callbacks, ik_cost_function, convergence_threshold, rng, options
-    )
+ik_scipy = _one_run("scipy")
+ik_jacobian = _one_run("jacobian")
+ik_jacobian_cpp = _one_run("jacobian_cpp")

@@ -12,13 +12,14 @@ from knuckle import PinRobot, Transformation
 from knuckle.ik import METHODS
 from knuckle.robot import CartesianSphere, RotationAbsolute, Tolerance
 
-from .samples import load, path_of
+from .samples import ROOT, load, path_of
 
 Array = NDArray[np.float64]
 
 ARMS = ("planar_2r", "planar_3r", "scara", "sixr_arm", "sevenr_arm", "pan_tilt_continuous", "cube_meshes")
 TIPS = (("dual_arm", "left_tool"), ("dual_arm", "right_tool"), ("gripper", "left_pad"), ("quadruped", "fl_foot"))
 EVERY = tuple((name, None) for name in ARMS) + TIPS
+REAL = {"panda": "panda_hand_tcp", "ur5": "tool0", "xarm7": "link7", "kinova": "j2s6s200_end_effector"}
 PYTHON_METHODS = ("jacobian", "scipy")
 TIGHT = CartesianSphere(1e-8) + RotationAbsolute(1e-8)
 
@@ -32,6 +33,11 @@ def methods_for(robot: PinRobot) -> list[str]:
 def arm(name: str, tcp: str | None = None) -> PinRobot:
     """A sample robot with a tool, read once: only for tests that do not change it."""
     return load(name) if tcp is None else PinRobot.from_urdf(path_of(name), tcp=tcp)
+
+
+@cache
+def real_arm(name: str) -> PinRobot:
+    return PinRobot.from_urdf(ROOT / "tests" / "data" / "urdf" / f"{name}.urdf", tcp=REAL[name])
 
 
 ALL_METHODS = methods_for(arm("sevenr_arm"))
@@ -49,3 +55,18 @@ def reached(robot: Any, q: Array, target: Transformation, position: float = 1e-5
 def inside(robot: Any, q: Array) -> bool:
     lower, upper = robot.joint_limits
     return bool((lower <= q).all() and (q <= upper).all())
+
+
+def problem(seed: int = 0, name: str = "sevenr_arm") -> tuple[PinRobot, Transformation, Array]:
+    """A robot, a pose it can take on, and a start somewhere else."""
+    robot = arm(name)
+    rng = np.random.default_rng(seed)
+    return robot, robot.fk(robot.random_configuration(rng)), robot.random_configuration(rng)
+
+
+def far() -> Transformation:
+    """A pose within the length of the seven-joint arm that it does not get to."""
+    return Transformation.from_translation([0.3, 0.2, 0.2])
+
+
+STEERED = [name for name in ALL_METHODS if METHODS[name].steered]

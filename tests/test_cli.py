@@ -92,6 +92,27 @@ def test_inspect_tells_which_joints_mimic(capsys: Captured) -> None:
     assert run_text(capsys, "inspect", gripper).count(" mimics ") == len(robot.couplings) > 0
 
 
+def chain(length: int) -> str:
+    """A serial arm whose names are long enough to need cutting."""
+    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    link = '<link name="{0}_{1:04}"><inertial><mass value="1"/>' + inertia + "</inertial></link>"
+    joint = (
+        '<joint name="{0}_{1:04}" type="revolute"><parent link="{2}_{1:04}"/><child link="{2}_{3:04}"/>'
+        '<origin xyz="0.1 0 0"/><axis xyz="0 0.6 0.8"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+    )
+    links = [link.format("link_" + "x" * 40, i) for i in range(length + 1)]
+    joints = [joint.format("joint_" + "y" * 40, i, "link_" + "x" * 40, i + 1) for i in range(length)]
+    return f'<robot name="chain">{"".join(links + joints)}</robot>'
+
+
+def test_inspect_of_a_long_chain_with_long_names_stays_within_the_terminal(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "chain.urdf"
+    path.write_text(chain(60), encoding="utf-8")
+    text = run_text(capsys, "inspect", str(path))
+    assert "37 more below" in text and "…" in text and "0.00 0.60 0.80" in text
+    assert len(run_json(capsys, "inspect", str(path))["joints"]) == 60
+
+
 def test_inspect_with_findings_exits_1(tmp_path: Path, capsys: Captured) -> None:
     source = Path(PLANAR).read_text(encoding="utf-8")
     path = tmp_path / "weak.urdf"

@@ -74,7 +74,9 @@ def test_meta_and_intermediate_results_are_frozen() -> None:
     assert IKMeta().max_iter == 1000
 
 
-@pytest.mark.parametrize("form", [lambda T: T, lambda T: T.homogeneous, lambda T: T.se3(), lambda T: T.homogeneous.tolist()])
+@pytest.mark.parametrize(
+    "form", [lambda T: T, lambda T: T.homogeneous, lambda T: T.se3(), lambda T: T.homogeneous.tolist()]
+)
 def test_a_bare_pose_is_a_target_with_the_default_tolerance(form) -> None:
     pose = Transformation.from_rpy([0.1, 0.2, 0.3], translation=[1, 2, 3])
     goal = as_target(form(pose))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -28,11 +30,16 @@ def pairs(robot, count: int, largest: float):
     return found
 
 
-def derivative(robot, error, q):
+def plain_evaluate(robot, goal, world, q):
+    return error_and_jacobian(robot, q, robot.tcp, goal, world)
+
+
+def derivative(robot, evaluate, q):
     columns = []
     for v in range(robot.nv):
         nudge = EPS * np.eye(robot.nv)[v]
-        columns.append((error(robot.integrate(q, nudge)) - error(robot.integrate(q, -nudge))) / (2 * EPS))
+        ahead, behind = (evaluate(robot.integrate(q, side * nudge))[0] for side in (1, -1))
+        columns.append((ahead - behind) / (2 * EPS))
     return np.array(columns).T
 
 
@@ -42,9 +49,9 @@ def test_de_dq_plus_J_is_0(name: str, tcp: str | None, world: bool) -> None:
     robot = arm(name, tcp)
     for q, goal in pairs(robot, 4, 2.9):
         task = PoseTask(robot, ToleratedPose(Transformation(goal)), world, np.ones(6, bool))
-        for evaluate in (task.evaluate, lambda q: error_and_jacobian(robot, q, robot.tcp, goal, world)):
+        for evaluate in (task.evaluate, partial(plain_evaluate, robot, goal, world)):
             _, jacobian = evaluate(q)
-            numeric = derivative(robot, lambda q: evaluate(q)[0], q)
+            numeric = derivative(robot, evaluate, q)
             np.testing.assert_allclose(numeric + jacobian, 0.0, rtol=0, atol=1e-7)
 
 
@@ -54,9 +61,7 @@ def test_both_ways_to_the_error_agree(name: str, tcp: str | None) -> None:
     for q, goal in pairs(robot, 5, 3.1):
         for world in (False, True):
             task = PoseTask(robot, ToleratedPose(Transformation(goal)), world, np.ones(6, bool))
-            for fast, plain in zip(
-                task.evaluate(q), error_and_jacobian(robot, q, robot.tcp, goal, world), strict=True
-            ):
+            for fast, plain in zip(task.evaluate(q), error_and_jacobian(robot, q, robot.tcp, goal, world), strict=True):
                 np.testing.assert_allclose(fast, plain, rtol=0, atol=1e-9)
 
 

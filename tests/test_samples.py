@@ -149,6 +149,19 @@ def test_every_solid_is_seen_and_collides(name: str) -> None:
     assert {link for link, element in file.links.items() if element.find("visual") is not None} == with_mass
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_collides_is_what_is_seen(name: str) -> None:
+    for link in description(name).links.values():
+        seen, solid = (
+            [
+                (part(element, "origin").attrib, part(element, "geometry")[0].tag, part(element, "geometry")[0].attrib)
+                for element in link.findall(kind)
+            ]
+            for kind in ("visual", "collision")
+        )
+        assert all(shape in seen for shape in solid), link.attrib["name"]
+
+
 # Meshes and mimic joints
 
 
