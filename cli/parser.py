@@ -68,19 +68,25 @@ def load_robot(arguments: argparse.Namespace, findings: list[str] | None = None)
         findings.extend(collected.messages)
     else:
         for message in collected.messages:
-            print(f"knuckle: warning: {message}", file=sys.stderr)
+            warn(message)
     return robot
 
 
+def warn(message: str) -> None:
+    """Puts a warning on standard error."""
+    print(f"knuckle: warning: {message}", file=sys.stderr)
+
+
 class _Findings(logging.Handler):
-    """Keeps the text of every warning."""
+    """Keeps every warning; one that lists several findings below its first line counts as those."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(one_line(record.getMessage()))
+        first, *listed = record.getMessage().splitlines()
+        self.messages.extend(line.strip() for line in listed or [first])
 
 
 def one_line(text: str) -> str:
@@ -96,10 +102,17 @@ def add_vector(parser: argparse._ActionsContainer, option: str, summary: str) ->
 def configuration(robot: PinRobot, words: Sequence[str] | None, option: str = "--q") -> Array:
     """The configuration written as `words` (nq,); entries left out keep their home value.
 
+    One outside the limits is taken, with a warning: degrees in place of radians are easily typed.
+
     Raises:
         InputError: if a word is no number, the count is wrong or a name is unknown.
     """
-    return _filled(robot.home_configuration.copy(), robot.coordinate_names, words, option)
+    q = _filled(robot.home_configuration.copy(), robot.coordinate_names, words, option)
+    lower, upper = robot.joint_limits
+    outside = [robot.coordinate_names[i] for i in np.flatnonzero((q < lower) | (q > upper))]
+    if outside:
+        warn(f"{option} is outside the limits of {', '.join(outside)}")
+    return q
 
 
 def joint_vector(robot: PinRobot, words: Sequence[str] | None, option: str) -> Array:

@@ -133,15 +133,17 @@ class JacobianLoop:
         loose = hurried and not self.looked_at and info.restart % 2 == 0 and freedom.count <= task.count
         step = bounded(self.step, freedom, freedom.loose if loose else freedom.strict)
         descent = Descent(q_init, info, self.callbacks, self.threshold, self.alpha)
-        pace = _Pace(step, info, hurried=hurried, adapts=self.adapts)
+        pace = _Pace(step, info, hurried=hurried)
+        advance = pace.careful if self.adapts and not hurried else step
+        evaluate, measure, see = task.evaluate, task.measure, descent.see
         q = q_init
         while True:
-            e, jacobian = task.evaluate(q)
-            square, cost, met = task.measure(e)
+            e, jacobian = evaluate(q)
+            square, cost, met = measure(e)
             shown = q
             if self.looked_at or task.hollow:
                 shown, cost, met = self._look(q, q_init, cost, met)
-            answer = descent.see(q, cost, shown)
+            answer = see(q, cost, shown)
             if answer is CallbackReturn.BREAK:
                 return descent.ended(IKStatus.STOPPED, q, cost)
             if met and answer is CallbackReturn.CONTINUE:
@@ -151,7 +153,7 @@ class JacobianLoop:
             if descent.stalled or pace.too_slow(descent.iterations, square):
                 pressed = not hurried and freedom.pressed(q, jacobian.T.dot(e)).any()
                 return descent.failed(IKStatus.LIMITS if pressed else IKStatus.STALLED)
-            q = pace.next(q, jacobian, e, square)
+            q = advance(q, jacobian, e, square)
             descent.iterations += 1
 
     def _look(self, q: Array, q_init: Array, cost: float, met: bool) -> tuple[Array, float, bool]:
@@ -173,10 +175,10 @@ class _Pace:
     the target is far out of reach. Going back from the start would end in local minima that free steps jump out of.
     """
 
-    __slots__ = ("_adapts", "_base", "_hurried", "_idle", "_mark", "_scale", "_step", "longest")
+    __slots__ = ("_base", "_hurried", "_idle", "_mark", "_scale", "_step", "longest")
 
-    def __init__(self, step: BoundedStep, info: IKMeta, *, hurried: bool, adapts: bool) -> None:
-        self._step, self._hurried, self._adapts = step, hurried, adapts
+    def __init__(self, step: BoundedStep, info: IKMeta, *, hurried: bool) -> None:
+        self._step, self._hurried = step, hurried
         self.longest = min(info.max_iter, LONGEST_RUN) if hurried else info.max_iter
         self._mark, self._scale, self._idle = math.inf, 1.0, 0
         self._base: tuple[Array, Array, Array, float] | None = None
@@ -190,10 +192,8 @@ class _Pace:
         slow, self._mark = square > ENOUGH * self._mark, square
         return slow
 
-    def next(self, q: Array, jacobian: Array, e: Array, square: float) -> Array:
-        """The configuration to look at after q."""
-        if self._hurried or not self._adapts:
-            return self._step(q, jacobian, e, square)
+    def careful(self, q: Array, jacobian: Array, e: Array, square: float) -> Array:
+        """The configuration a patient run looks at after q."""
         if self._base is None or square < self._base[3]:
             self._base = q, jacobian, e, square
             self._scale = max(0.25 * self._scale, 1.0)

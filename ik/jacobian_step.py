@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dposv
 
+from ..robot import native
 from ..robot.arrays import Array, matrix, scalar, vector
 from ..robot.errors import unknown_name
 from .freedom import Bounds, Freedom
@@ -60,6 +61,9 @@ def _pseudo_inverse(jacobian: Array, e: Array, square: float) -> Array:
 
 def damped_step(jacobian: Array, e: Array, mu: float) -> Array:
     """`J^T (J J^T + mu I)^-1 e` (n,) of J (m, n) and e (m,), through the smaller of the two normal matrices."""
+    quick = native.damped_step(jacobian, e, mu)
+    if quick is not None:
+        return quick
     rows, columns = jacobian.shape
     transposed = jacobian.T
     result: Array
@@ -98,7 +102,7 @@ def bounded(step: Step, freedom: Freedom, bounds: Bounds) -> BoundedStep:
     flat = freedom.support.flat
     # a column of zeros leaves its joint where it is, but for rounding and for a gain that couples joints
     moving = freedom.moving.astype(np.float64) if freedom.still else None
-    stopped: dict[int, float] = {}  # joints clipped lately, and on which side: -1 below, 1 above
+    stopped: dict[int, float] = {}  # joints clipped lately, and how far they wanted to go beyond
 
     def following(q: Array, jacobian: Array, e: Array, square: float) -> Array:
         x = q if flat else freedom.coordinates(q)
@@ -115,7 +119,8 @@ def bounded(step: Step, freedom: Freedom, bounds: Bounds) -> BoundedStep:
         inside = np.minimum(np.maximum(reached, lower), upper)
         if inside.tobytes() != reached.tobytes():
             beyond = reached - inside
-            stopped.update((i, math.copysign(1.0, beyond[i])) for i in beyond.nonzero()[0].tolist())
+            for i in beyond.nonzero()[0].tolist():
+                stopped[i] = beyond[i]
         return inside if flat else freedom.step(q, inside - x)
 
     return following
@@ -123,10 +128,10 @@ def bounded(step: Step, freedom: Freedom, bounds: Bounds) -> BoundedStep:
 
 def _hold(stopped: dict[int, float], jacobian: Array, e: Array, x: Array, lower: Array, upper: Array) -> None:
     """Take joints out of J that stand at a bound and would be pushed across it; forget those that would not."""
-    for i, side in list(stopped.items()):
+    for i, beyond in list(stopped.items()):
         column = jacobian[:, i]
-        at_bound = x[i] >= upper[i] if side > 0.0 else x[i] <= lower[i]
-        if at_bound and side * column.dot(e) > 0.0:
+        at_bound = x[i] >= upper[i] if beyond > 0.0 else x[i] <= lower[i]
+        if at_bound and beyond * column.dot(e) > 0.0:
             column[:] = 0.0
         else:
             del stopped[i]

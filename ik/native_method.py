@@ -243,7 +243,7 @@ def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, toleranc
         if not isinstance(tolerance, Tolerance):
             return None
         position, rotation = chain.solvers.get(tolerance) or _remember(chain, tolerance)
-        if rotation >= math.pi or position >= FREE:
+        if not (0.0 < rotation < math.pi and 0.0 < position < FREE):
             return None
     if rng is None:
         seed = int.from_bytes(urandom(7), "little")
@@ -270,5 +270,5 @@ def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, toleranc
 
 
 def _remember(chain: NativeChain, tolerance: Tolerance) -> tuple[float, float]:
-    found = chain.solvers[tolerance] = radii(tolerance)
+    found = chain.solvers[tolerance] = tolerance.position_radius, tolerance.rotation_radius
     return found

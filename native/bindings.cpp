@@ -14,6 +14,7 @@
 #define KLANES 1
 #define KNAME scalar
 #include "chain.hpp"
+#include "damped.hpp"
 
 namespace nb = nanobind;
 using knuckle::Chain;
@@ -221,6 +222,27 @@ struct PyChain {
   }
 };
 
+// dq = J^T (J J^T + mu I)^-1 e for J (6, n) and e (6); false if mu is too small to tell.
+bool damped_step(nb::handle jacobian_, nb::handle e_, double mu, nb::handle dq_) {
+  Span<double> J(jacobian_, "jacobian"), e(e_, "e"), dq(dq_, "dq", true);
+  const long n = dq.size();
+  J.require(6 * n, "jacobian");
+  e.require(6, "e");
+  if (n < 1 || n > knuckle::kMaxIkJoints) throw nb::value_error("dq must hold 1 to 32 numbers");
+  double columns[knuckle::kMaxIkJoints][6], gradient[knuckle::kMaxIkJoints];
+  for (long i = 0; i < n; ++i) {
+    gradient[i] = 0;
+    for (int k = 0; k < 6; ++k) {
+      columns[i][k] = J.data()[k * n + i];
+      gradient[i] += columns[i][k] * e.data()[k];
+    }
+  }
+  scalar::damped_step((int)n, columns, gradient, e.data(), mu, dq.data());
+  double sum = 0;
+  for (long i = 0; i < n; ++i) sum += fabs(dq.data()[i]);
+  return std::isfinite(sum);
+}
+
 // A chain with limits, weights and the constants of the iteration.
 struct PySolver {
   nb::object owner;  // keeps the chain alive
@@ -420,6 +442,7 @@ NB_MODULE(_core, m) {
   m.def("lanes", [] { return active->lanes; }, "Problems solved side by side in one vector.");
   m.def("use_lanes", [](int lanes) { active = kernel_of(lanes); }, nb::arg("lanes"),
         "Chooses the kernel of that many lanes (2, 4, 8), or the widest the processor has (0).");
+  m.def("damped_step", &damped_step, nb::arg("jacobian"), nb::arg("e"), nb::arg("mu"), nb::arg("dq"));
   nb::class_<PyChain>(m, "Chain")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, int, int>(),
            nb::arg("fixed"), nb::arg("prismatic"), nb::arg("q_index"), nb::arg("v_index"), nb::arg("multiplier"),

@@ -18,6 +18,7 @@ from .motors import Motors
 from .pin_robot import PinRobot
 from .spatial import ReferenceFrame
 from .tolerance import (
+    DEFAULT_TOLERANCE,
     CartesianBox,
     CartesianCylinder,
     CartesianSphere,
@@ -29,3 +30,32 @@ from .tolerance import (
     ToleratedPose,
 )
 from .transformation import PoseDistance, Transformation, TransformationLike
+
+__all__ = [
+    "DEFAULT_TOLERANCE",
+    "CartesianBox",
+    "CartesianCylinder",
+    "CartesianSphere",
+    "Composed",
+    "Coupling",
+    "DescriptionError",
+    "InputError",
+    "InputTypeError",
+    "JointLimits",
+    "KnuckleError",
+    "MissingDependencyError",
+    "Motors",
+    "PinRobot",
+    "PoseDistance",
+    "ReferenceFrame",
+    "RobotBase",
+    "RotationAbsolute",
+    "RotationAxes",
+    "RotationAxis",
+    "Tolerance",
+    "ToleratedPose",
+    "Transformation",
+    "TransformationLike",
+    "UnknownNameError",
+    "UnsupportedError",
+]

@@ -101,7 +101,7 @@ class Coordinates:
 
     def _indices(self, kind: str) -> Array:
         found = [slot.q.start for slot in self.slots if slot.kind == kind]
-        return np.array(found, dtype=np.intp)  # type: ignore[return-value]
+        return np.array(found, dtype=np.intp)
 
     def _free_to_wrap(self, index: int) -> bool:
         """A full turn of a leader is no turn of a follower geared down."""
@@ -172,7 +172,7 @@ class Coordinates:
         return self.from_pinocchio(pin.neutral(self.model))
 
     def integrate(self, q: Array, dv: Array) -> Array:
-        """q moved by dv; angles are not wrapped."""
+        """Q moved by dv; angles are not wrapped."""
         if self.plain:
             return q + dv
         return each_row(self._integrate_one, q, dv)
@@ -228,7 +228,7 @@ def _random_pose(slot: JointSlot, rng: np.random.Generator, box: Array) -> Array
     if slot.kind == "JointModelPlanar":
         return np.concatenate([rng.uniform(box[0, :2], box[1, :2]), _random_unit(rng, 2)])
     if slot.kind == "JointModelTranslation":
-        return rng.uniform(box[0], box[1])
+        return np.asarray(rng.uniform(box[0], box[1]))
     raise UnsupportedError(f"no random configuration for joint {slot.name!r} of type {slot.kind}")
 
 

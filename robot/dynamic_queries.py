@@ -94,7 +94,9 @@ class DynamicQueries(KinematicQueries):
             tau = self.rnea(q, dq, ddq)
         else:
             count = rows(("q", q), ("dq", dq), ("ddq", ddq)) or 0
-            tau = np.array([self.rnea(row(q, i), row(dq, i), row(ddq, i)) for i in range(count)]).reshape(count, self.nv)
+            tau = np.array([self.rnea(row(q, i), row(dq, i), row(ddq, i)) for i in range(count)]).reshape(
+                count, self.nv
+            )
         if friction:
             tau += self._friction(dq)
         if motor_inertia:
@@ -174,7 +176,7 @@ class DynamicQueries(KinematicQueries):
             raise self._singular() from None
         if not math.isfinite(ddq.dot(ddq)) and not np.isfinite(ddq).all():
             raise self._singular()
-        return ddq
+        return np.asarray(ddq, dtype=np.float64)
 
     def _singular(self) -> DescriptionError:
         return DescriptionError("the mass matrix is singular: a joint moves nothing that has mass")

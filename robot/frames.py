@@ -44,14 +44,25 @@ class FrameTable:
         """
         if len(self._tips) > 1:
             tips = ", ".join(repr(self.names[index]) for index in self._tips)
-            raise InputError(f"the robot has several tips ({tips}); choose one: robot.tcp = {self.names[self._tips[0]]!r}")
+            raise InputError(
+                f"the robot has several tips ({tips}); choose one: robot.tcp = {self.names[self._tips[0]]!r}"
+            )
         return self.names[self._tips[0]]
 
 
 def _tips(model: pin.Model) -> list[int]:
-    """Per joint of greatest depth, its last frame that is no sensor."""
+    """The last frames of the joints of greatest depth that are no sensors, and of these those of the longest chain."""
     depth = [0] * model.njoints
     for joint in range(1, model.njoints):
         depth[joint] = depth[model.parents[joint]] + 1
     last = {frame.parentJoint: i for i, frame in enumerate(model.frames) if frame.type != pin.FrameType.SENSOR}
-    return [last[joint] for joint in range(model.njoints) if depth[joint] == max(depth) and joint in last]
+    tips = [last[joint] for joint in range(model.njoints) if depth[joint] == max(depth) and joint in last]
+    lengths = [_frames_above(model, tip) for tip in tips]
+    return [tip for tip, length in zip(tips, lengths, strict=True) if length == max(lengths)]
+
+
+def _frames_above(model: pin.Model, frame: int) -> int:
+    count = 0
+    while frame > 0 and count < model.nframes:
+        frame, count = model.frames[frame].parentFrame, count + 1
+    return count

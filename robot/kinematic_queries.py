@@ -72,7 +72,9 @@ class KinematicQueries(Manifold):
         q, name, axes = self._one_or_many(q), self._frame(frame), required_reference(reference)
         return self.frame_jacobian(q, name, axes) if q.ndim == 1 else self.frame_jacobian_batch(q, name, axes)
 
-    def jacobian_derivative(self, q: Any = None, dq: Any = None, frame: str | None = None, reference: Any = None) -> Array:
+    def jacobian_derivative(
+        self, q: Any = None, dq: Any = None, frame: str | None = None, reference: Any = None
+    ) -> Array:
         """Time derivative (6, nv) of `jacobian` while the robot moves with dq; arguments as there."""
         q, dq = self._single(q), self._rate(dq, self.dq, "dq")
         return self._jacobian_derivative(q, dq, self._frame(frame), required_reference(reference))

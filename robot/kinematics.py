@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
 
@@ -28,6 +26,23 @@ def jacobian(model: pin.Model, data: pin.Data, q: Array, frame: int, reference: 
     """Jacobian of a frame (6, nv_pin)."""
     result: Array = pin.computeFrameJacobian(model, data, q, frame, PIN_REFERENCE[reference])
     return result
+
+
+def error_and_jacobian(
+    model: pin.Model, data: pin.Data, q: Array, frame: int, goal: Array, world: bool
+) -> tuple[Array, Array]:
+    """Error (6,) of a frame's pose against `goal` (4, 4) and J (6, nv_pin), see `knuckle.ik.pose_task`."""
+    pin.forwardKinematics(model, data, q)
+    pose, target = pin.updateFramePlacement(model, data, frame), pin.SE3(goal)
+    if world:
+        turn = target.rotation @ pose.rotation.T
+        e = np.concatenate((target.translation - pose.translation, pin.log3(turn)))
+        J = pin.computeFrameJacobian(model, data, q, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        J[3:] = pin.Jlog3(turn).dot(J[3:])
+        return e, J
+    ahead = pose.actInv(target)
+    J = pin.computeFrameJacobian(model, data, q, frame, pin.ReferenceFrame.LOCAL)
+    return pin.log6(ahead).vector, pin.Jlog6(ahead.inverse()).dot(J)
 
 
 def jacobian_derivative(

@@ -108,7 +108,9 @@ def as_generator(rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"rng must be a numpy Generator or a seed >= 0, got {type(rng).__name__} ({error})") from None
+        raise InputTypeError(
+            f"rng must be a numpy Generator or a seed >= 0, got {type(rng).__name__} ({error})"
+        ) from None
 
 
 def finite_range(position: Array, reach: Any) -> tuple[Array, Array]:

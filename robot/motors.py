@@ -26,7 +26,9 @@ class Motors:
     coulomb: Array
 
     @classmethod
-    def create(cls, nv: int, rotor_inertia: Any = 0.0, gear_ratio: Any = 1.0, damping: Any = 0.0, coulomb: Any = 0.0) -> Motors:
+    def create(
+        cls, nv: int, rotor_inertia: Any = 0.0, gear_ratio: Any = 1.0, damping: Any = 0.0, coulomb: Any = 0.0
+    ) -> Motors:
         """Checked parameters; a single number holds for every joint.
 
         Raises:

@@ -31,6 +31,17 @@ def isa() -> str:
     return str(_core.isa()) if AVAILABLE else "none"
 
 
+def damped_step(jacobian: Array, e: Array, mu: float) -> Array | None:
+    """`J^T (J J^T + mu I)^-1 e` (n,) of J (6, n) and e (6,); None where the kernel cannot give it."""
+    if not AVAILABLE or jacobian.shape[0] != 6 or not 1 <= jacobian.shape[1] <= 32 or mu <= 0.0:
+        return None
+    dq = np.empty(jacobian.shape[1])
+    try:
+        return dq if _core.damped_step(jacobian, e, mu, dq) else None
+    except TypeError:  # not C-contiguous
+        return None
+
+
 class NativeChain:
     """A chain from the world to a frame inside the kernel; it holds as long as its robot does not change.
 

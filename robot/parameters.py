@@ -20,15 +20,20 @@ _UNBOUNDED = 1e300
 
 @dataclass(frozen=True, slots=True)
 class ExtraLimits:
-    """Limits a Pinocchio model has no place for, by joint name: (2, nq_j) positions, (nv_j,) rates."""
+    """Limits that override the model's or that it has no place for, by joint: (2, nq_j) positions, (nv_j,) rates."""
 
     position: Mapping[str, Array] = field(default_factory=dict)
+    velocity: Mapping[str, Array] = field(default_factory=dict)
     acceleration: Mapping[str, Array] = field(default_factory=dict)
+    torque: Mapping[str, Array] = field(default_factory=dict)
     jerk: Mapping[str, Array] = field(default_factory=dict)
 
 
 def limits_of(model: pin.Model, coordinates: Coordinates, extra: ExtraLimits) -> JointLimits:
-    """Limits in the robot's coordinates; a speed or torque limit of 0 in the model means none was given."""
+    """Limits in the robot's coordinates; a speed or torque limit of 0 in the model means none was given.
+
+    Limits of followers bound their leader, unless an override says otherwise.
+    """
     position = np.tile([[-np.inf], [np.inf]], (1, coordinates.nq))
     velocity, torque = np.full(coordinates.nv, np.inf), np.full(coordinates.nv, np.inf)
     acceleration, jerk = velocity.copy(), velocity.copy()
@@ -37,9 +42,6 @@ def limits_of(model: pin.Model, coordinates: Coordinates, extra: ExtraLimits) ->
         velocity[slot.v], torque[slot.v] = speeds[slot.v_pin], efforts[slot.v_pin]
         if slot.kind in ("line", "angle", "JointModelTranslation"):
             position[:, slot.q] = _bounds(model, slot)
-        position[:, slot.q] = extra.position.get(slot.name, position[:, slot.q])
-        acceleration[slot.v] = extra.acceleration.get(slot.name, np.inf)
-        jerk[slot.v] = extra.jerk.get(slot.name, np.inf)
     for leader, follower, coupling in _coupled(coordinates):
         speed = speeds[follower.v_pin] / max(abs(coupling.multiplier), 1e-300)
         velocity[leader.v] = np.minimum(velocity[leader.v], speed)
@@ -49,7 +51,12 @@ def limits_of(model: pin.Model, coordinates: Coordinates, extra: ExtraLimits) ->
             high = min(position[1, leader.q.start], ends[1])
             if low < high:  # else the follower's limits contradict the coupling, and the leader's alone count
                 position[:, leader.q.start] = low, high
-    return JointLimits.create(coordinates.nq, coordinates.nv, position, velocity, acceleration, torque, jerk)
+    rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
+    for slot in coordinates.slots:
+        position[:, slot.q] = extra.position.get(slot.name, position[:, slot.q])
+        for name, values in rates.items():
+            values[slot.v] = getattr(extra, name).get(slot.name, values[slot.v])
+    return JointLimits.create(coordinates.nq, coordinates.nv, position, **rates)
 
 
 def motors_of(model: pin.Model, coordinates: Coordinates) -> Motors:
@@ -59,9 +66,7 @@ def motors_of(model: pin.Model, coordinates: Coordinates) -> Motors:
     if G is None:
         return own
     weight, lever = (G**2).T, np.abs(G).T
-    return Motors.create(
-        coordinates.nv, weight @ own.reflected_inertia, 1.0, weight @ own.damping, lever @ own.coulomb
-    )
+    return Motors.create(coordinates.nv, weight @ own.reflected_inertia, 1.0, weight @ own.damping, lever @ own.coulomb)
 
 
 def model_motors(model: pin.Model) -> Motors:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import logging
-import threading
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from . import dynamics, kinematics, native
-from .arrays import Array, matrix, vector_or_batch
-from .base import RobotBase
-from .coordinates import Coordinates, Coupling, check_couplings
-from .errors import DescriptionError, InputError, InputTypeError, unknown_name
-from .frames import FrameTable
+from . import overrides
+from .coordinates import Coupling, check_couplings
+from .diagnosis import Finding
+from .errors import InputError, InputTypeError, unknown_name
 from .kinematic_queries import alias
-from .limits import JointLimits
-from .motors import Motors
-from .parameters import ExtraLimits, limits_of, model_motors, motors_of
-from .spatial import ReferenceFrame
-from .transformation import Transformation, as_transformation
+from .parameters import ExtraLimits
+from .pin_backend import PinBackend
+from .transformation import as_transformation
 
 _log = logging.getLogger(__name__)
 
 
-class PinRobot(RobotBase):
+class PinRobot(PinBackend):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:
@@ -38,6 +33,7 @@ class PinRobot(RobotBase):
         tcp: Frame of the tool; by default the last frame on the longest chain of joints.
         couplings: Joints that mimic others; they vanish from the robot's coordinates.
         name: Name of the robot; by default the model's.
+        findings: What reading its description brought up.
 
     Scratch memory is private, one per thread, so any number of threads may ask one robot; builders (`add_frame`,
     `set_base_placement`, ...) must not run meanwhile. Who edits `model` by hand calls `refresh` afterwards.
@@ -53,11 +49,12 @@ class PinRobot(RobotBase):
         tcp: str | None = None,
         couplings: Iterable[Coupling] = (),
         name: str | None = None,
+        findings: Iterable[Finding] = (),
     ) -> None:
         self._model, self._collision, self._visual = _models(wrapper)
         self._couplings = check_couplings(self._model, couplings)
         self._extra = ExtraLimits()
-        self._version = 0
+        self._findings = tuple(findings)
         self._rebuild()
         super().__init__(
             name=self._model.name if name is None else name,
@@ -69,7 +66,7 @@ class PinRobot(RobotBase):
         if home_configuration is None and not np.array_equal(self._home, self.neutral()):
             moved = np.flatnonzero(self._home != self.neutral())
             names = ", ".join(self.coordinate_names[i] for i in moved)
-            _log.warning("robot %r: zero is outside the limits, home is moved to the nearest bound: %s", self.name, names)
+            _log.info("robot %r: zero is outside the limits, home is moved to the nearest bound: %s", self.name, names)
 
     @classmethod
     def from_urdf(
@@ -121,75 +118,13 @@ class PinRobot(RobotBase):
             rng=rng,
             tcp=tcp,
             couplings=loaded.couplings,
+            findings=loaded.findings,
         )
 
-    # Structure
-
-    def _rebuild(self) -> None:
-        """Everything that follows from the model; scratch is made anew when first needed."""
-        coordinates = Coordinates(self._model, self._couplings)
-        limits = limits_of(self._model, coordinates, self._extra)
-        motors = motors_of(self._model, coordinates)
-        self._coordinates, self._limits, self._motors = coordinates, limits, motors
-        self._own_motors = model_motors(self._model)
-        self._table = FrameTable(self._model)
-        self._weightless = self._motorised = None
-        self._chains: dict[str, native.NativeChain | None] = {}
-        self._local = threading.local()
-        self._version += 1
-
-    def refresh(self) -> None:
-        """Take up changes made to `model`, `collision` or `visual` by hand; the stored state is kept if it fits."""
-        size = self._coordinates.nq, self._coordinates.nv
-        self._rebuild()
-        if size != (self.nq, self.nv):
-            self._home = self._home_from(None)
-            self.update_configuration(self._home)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but scratch and native arrays, which are rebuilt."""
-        derived = ("_coordinates", "_table", "_weightless", "_motorised", "_chains", "_local")
-        return {key: value for key, value in self.__dict__.items() if key not in derived}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        version = self._version
-        self._rebuild()
-        self._version = version
-
     @property
-    def version(self) -> int:
-        """Counts the changes of structure; caches made for another version are stale."""
-        return self._version
-
-    @property
-    def model(self) -> pin.Model:
-        """Pinocchio's model: continuous joints as (cos, sin), joints that mimic uncoupled."""
-        return self._model
-
-    @property
-    def collision(self) -> pin.GeometryModel:
-        """Pinocchio's collision geometry, empty if there is none."""
-        return self._collision
-
-    @property
-    def visual(self) -> pin.GeometryModel:
-        """Pinocchio's visual geometry, empty if there is none."""
-        return self._visual
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("data", "collision_data", "visual_data"):
-            owner = {"data": "model", "collision_data": "collision", "visual_data": "visual"}[name]
-            raise AttributeError(
-                f"PinRobot has no {name}: scratch memory is private, one per thread; "
-                f"make your own with robot.{owner}.createData()"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    @property
-    def couplings(self) -> tuple[Coupling, ...]:
-        """Joints that mimic others."""
-        return self._couplings
+    def findings(self) -> tuple[Finding, ...]:
+        """What was guessed at when the description was read, see `robot.diagnosis`."""
+        return self._findings
 
     def add_frame(self, name: str, parent_frame: str, placement: Any) -> int:
         """Add a frame fixed to another.
@@ -239,196 +174,76 @@ class PinRobot(RobotBase):
         self._rebuild()
         return index
 
-    @property
-    def tcp_id(self) -> int:
-        """Index of the tcp in `model.frames`."""
-        return self._table.ids[self._tip()]
+    # Other versions of the same robot
 
-    def _has_frame(self, frame: str) -> bool:
-        return frame in self._table.ids
+    def __deepcopy__(self, memo: dict[int, Any]) -> PinRobot:
+        """A robot that shares nothing that can change."""
+        twin = type(self).__new__(type(self))
+        state = {
+            key: value for key, value in self.__getstate__().items() if key not in ("_model", "_collision", "_visual")
+        }
+        twin._model = self._model.copy()
+        twin._collision, twin._visual = self._collision.clone(), self._visual.clone()
+        twin.__dict__.update(copy.deepcopy(state, memo))
+        twin._rebuild()
+        return twin
 
-    def _default_tip(self) -> str:
-        return self._table.default_tip(self._coordinates)
+    def with_limits(
+        self,
+        *,
+        position: Any = None,
+        velocity: Any = None,
+        acceleration: Any = None,
+        torque: Any = None,
+        jerk: Any = None,
+    ) -> PinRobot:
+        """A new robot with other limits; what is left out stays.
 
-    def _base_moved(self, displacement: Transformation) -> None:
-        move_base(self._model, (self._collision, self._visual), displacement.se3())
-        self._rebuild()
+        Args:
+            position: (2, nq) lower above upper [rad or m], or a mapping from joint names to (lower, upper).
+            velocity: A number, (nv,), or a mapping from joint names to numbers; infinite for no limit.
+            acceleration: Likewise.
+            torque: Likewise.
+            jerk: Likewise.
+        """
+        rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
+        twin = copy.deepcopy(self)
+        at, now = twin._coordinates, twin._limits
+        twin._extra = overrides.with_limits(twin._model, at, now, twin._extra, position, rates)
+        twin._rebuild()
+        return twin
 
-    # Coordinates
+    def with_motors(
+        self, *, rotor_inertia: Any = None, gear_ratio: Any = None, damping: Any = None, friction: Any = None
+    ) -> PinRobot:
+        """A new robot with other motors; each a number, (nv,), or a mapping from joint names; what is left out stays.
 
-    def to_pinocchio(self, q: Any = None) -> Array:
-        """Configuration in the coordinates of `model`: (nq,) or (N, nq) -> (model.nq,) or (N, model.nq)."""
-        q = self._one_or_many(q)
-        q_pin = self._coordinates.to_pinocchio(q)
-        return q_pin.copy() if q_pin is q else q_pin
+        Args:
+            rotor_inertia: Of the rotor about its axis [kg m^2]; felt at the joint times gear_ratio^2.
+            gear_ratio: Turns of the rotor per turn of the joint.
+            damping: Viscous friction [N m s/rad or N s/m].
+            friction: Coulomb friction [N m or N].
+        """
+        given = {"rotor_inertia": rotor_inertia, "gear_ratio": gear_ratio, "damping": damping, "friction": friction}
+        twin = copy.deepcopy(self)
+        overrides.with_motors(twin._model, twin._coordinates, given)
+        twin._rebuild()
+        return twin
 
-    def from_pinocchio(self, q: Any) -> Array:
-        """Configuration from the coordinates of `model`; batches alike. Followers' own values are not read."""
-        return self._on_manifold(self._coordinates.from_pinocchio(vector_or_batch(q, self._model.nq, "q")))
+    def with_payload(self, mass: Any, com: Any = None, inertia: Any = None, frame: str | None = None) -> PinRobot:
+        """A new robot that carries a body.
 
-    def _on_manifold(self, q: Array) -> Array:
-        return self._coordinates.normalised(q)
-
-    def coordinate_slices(self) -> Mapping[str, tuple[slice, slice]]:
-        return {slot.name: (slot.q, slot.v) for slot in self._coordinates.slots}
-
-    def neutral(self) -> Array:
-        return self._coordinates.neutral()
-
-    def _integrate(self, q: Array, dv: Array) -> Array:
-        return self._coordinates.integrate(q, dv)
-
-    def _difference(self, q0: Array, q1: Array) -> Array:
-        return self._coordinates.difference(q0, q1)
-
-    def _random(self, rng: np.random.Generator, box: Array) -> Array:
-        return self._coordinates.random(rng, self._limits.position, box)
-
-    # Primitives
-
-    @property
-    def nq(self) -> int:
-        return self._coordinates.nq
-
-    @property
-    def nv(self) -> int:
-        return self._coordinates.nv
-
-    @property
-    def joints(self) -> list[str]:
-        return list(self._coordinates.by_name)
-
-    @property
-    def parents(self) -> dict[str, str]:
-        names = [str(name) for name in self._model.names]
-        return {name: names[parent] for name, parent in zip(names, self._model.parents, strict=True)}
-
-    @property
-    def frames(self) -> list[str]:
-        return list(self._table.names)
-
-    @property
-    def limits(self) -> JointLimits:
-        return self._limits
-
-    @property
-    def motors(self) -> Motors:
-        return self._motors
-
-    @property
-    def mass(self) -> float:
-        return float(sum(inertia.mass for inertia in self._model.inertias))
-
-    def _data(self) -> pin.Data:
-        try:
-            return self._local.data
-        except AttributeError:
-            data = self._local.data = self._model.createData()
-            return data
-
-    def native_chain(self, frame: str) -> native.NativeChain | None:
-        """The native kernel's chain to a frame, None where there is no kernel or it cannot express the chain."""
-        try:
-            return self._chains[frame]
-        except KeyError:
-            chain = native.chain(self._model, self._frame_id(frame), self._coordinates)
-            self._chains[frame] = chain
-            return chain
-
-    def _frame_id(self, frame: str) -> int:
-        try:
-            return self._table.ids[frame]
-        except KeyError:
-            raise unknown_name("frame", frame, self._table.names) from None
-
-    def pose(self, q: Array, frame: str) -> Array:
-        chain = self.native_chain(frame)
-        if chain is not None:
-            return chain.pose(q)
-        return kinematics.pose(self._model, self._data(), self._coordinates.to_pinocchio(q), self._frame_id(frame))
-
-    def frame_jacobian(self, q: Array, frame: str, reference: ReferenceFrame) -> Array:
-        chain = self.native_chain(frame)
-        if chain is not None:
-            return chain.jacobian(q, reference)
-        q_pin = self._coordinates.to_pinocchio(q)
-        J = kinematics.jacobian(self._model, self._data(), q_pin, self._frame_id(frame), reference)
-        return self._coordinates.torque(J)
-
-    def pose_batch(self, q: Array, frame: str) -> Array:
-        chain = self.native_chain(frame)
-        return super().pose_batch(q, frame) if chain is None else chain.pose_batch(q)
-
-    def frame_jacobian_batch(self, q: Array, frame: str, reference: ReferenceFrame) -> Array:
-        chain = self.native_chain(frame)
-        if chain is None:
-            return super().frame_jacobian_batch(q, frame, reference)
-        return chain.jacobian_batch(q, reference)
-
-    def _jacobian_derivative(self, q: Array, dq: Array, frame: str, reference: ReferenceFrame) -> Array:
-        at = self._coordinates
-        J = kinematics.jacobian_derivative(
-            self._model, self._data(), at.to_pinocchio(q), at.velocity(dq), self._frame_id(frame), reference
-        )
-        return at.torque(J)
-
-    def joint_poses(self, q: Array) -> Array:
-        joints = [self._model.getJointId(name) for name in self._coordinates.by_name]
-        return kinematics.joint_poses(self._model, self._data(), self._coordinates.to_pinocchio(q), joints)
-
-    def frame_poses(self, q: Array) -> Array:
-        ids = self._table.ids_in_order
-        return kinematics.frame_poses(self._model, self._data(), self._coordinates.to_pinocchio(q), ids)
-
-    def crba(self, q: Array) -> Array:
-        at = self._coordinates
-        M = dynamics.mass_matrix(self._model, self._data(), at.to_pinocchio(q))
-        return M if at.velocity_map is None else at.velocity_map.T @ M @ at.velocity_map
-
-    def rnea(self, q: Array, dq: Array, ddq: Array, gravity: Array | None = None) -> Array:
-        at = self._coordinates
-        q_pin, dq_pin, ddq_pin = at.to_pinocchio(q), at.velocity(dq), at.velocity(ddq)
-        if gravity is None:
-            return at.torque(dynamics.inverse_dynamics(self._model, self._data(), q_pin, dq_pin, ddq_pin))
-        if self._weightless is None:
-            self._weightless = dynamics.weightless(self._model)
-        tau = dynamics.inverse_dynamics(self._weightless, self._data(), q_pin, dq_pin, ddq_pin)
-        if gravity.any():
-            tau += dynamics.gravity_pull(self._model, self._data(), q_pin, gravity)
-        return at.torque(tau)
-
-    def potential_energy(self, q: Any = None) -> float:
-        q_pin = self._coordinates.to_pinocchio(self._single(q))
-        return float(pin.computePotentialEnergy(self._model, self._data(), q_pin))
-
-    def _friction(self, dq: Array) -> Array:
-        return self._coordinates.torque(self._own_motors.friction(self._coordinates.velocity(dq)))
-
-    def _accelerations(self, q: Array, dq: Array, tau: Array, motor_inertia: bool) -> Array:
-        if self._coordinates.velocity_map is not None:
-            return super()._accelerations(q, dq, tau, motor_inertia)
-        if motor_inertia and self._motorised is None:
-            self._motorised = dynamics.motorised(self._model)
-        model = self._motorised if motor_inertia else self._model
-        ddq = dynamics.forward_dynamics(model, self._data(), self._coordinates.to_pinocchio(q), dq, tau)
-        if not np.isfinite(ddq).all():
-            raise self._singular()
-        return ddq
-
-
-def move_base(model: pin.Model, geometries: tuple[pin.GeometryModel, ...], displacement: pin.SE3) -> None:
-    """Move every joint, frame, inertia and geometry fixed to the world; the frame "universe" is the world itself."""
-    for joint in range(1, model.njoints):
-        if model.parents[joint] == 0:
-            model.jointPlacements[joint] = displacement * model.jointPlacements[joint]
-    for frame in model.frames[1:]:
-        if frame.parentJoint == 0:
-            frame.placement = displacement * frame.placement
-    model.inertias[0] = displacement.act(model.inertias[0])
-    for geometry in geometries:
-        for thing in geometry.geometryObjects:
-            if thing.parentJoint == 0:
-                thing.placement = displacement * thing.placement
+        Args:
+            mass: [kg].
+            com: Centre of mass in the frame (3,) [m]; None is its origin.
+            inertia: About the centre of mass, axes of the frame (3, 3) [kg m^2]; None is a point mass.
+            frame: Frame the body is fixed to; None is the tcp.
+        """
+        name = self._frame(frame)
+        twin = copy.deepcopy(self)
+        overrides.with_payload(twin._model, twin._model.frames[twin._frame_id(name)], mass, com, inertia)
+        twin._rebuild()
+        return twin
 
 
 def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
@@ -442,10 +257,12 @@ def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryMod
         parts = (None, None, None)
     if not isinstance(parts[0], pin.Model):
         raise InputTypeError(
-            f"wrapper must be a pinocchio RobotWrapper, a Model or (model, collision, visual), got {type(wrapper).__name__}"
+            f"wrapper must be a RobotWrapper, a pinocchio Model or (model, collision, visual), got {type(wrapper).__name__}"
         )
     for part in parts[1:]:
         if part is not None and not isinstance(part, pin.GeometryModel):
-            raise InputTypeError(f"collision and visual must be pinocchio GeometryModel or None, got {type(part).__name__}")
+            raise InputTypeError(
+                f"collision and visual must be pinocchio GeometryModel or None, got {type(part).__name__}"
+            )
     collision, visual = (pin.GeometryModel() if part is None else part.copy() for part in parts[1:])
     return parts[0].copy(), collision, visual

@@ -90,7 +90,7 @@ class StoredState(Primitives):
             order.extend(range(*slices[name][0].indices(self.nq)))
         if len(set(order)) != len(order):
             raise InputError("names must not repeat a joint")
-        return np.array(order, dtype=np.intp)  # type: ignore[return-value]
+        return np.array(order, dtype=np.intp)
 
     @property
     def coordinate_names(self) -> list[str]:
@@ -190,4 +190,8 @@ def row(array: Array, index: int) -> Array:
 def wrench_array(value: Any) -> Array:
     """A wrench (6,) or a batch (N, 6)."""
     array = np.asarray(value)
-    return matrix(value, (-1, 6), "eef_wrench") if array.ndim == 2 and array.shape != (6, 1) else vector(value, 6, "eef_wrench")
+    return (
+        matrix(value, (-1, 6), "eef_wrench")
+        if array.ndim == 2 and array.shape != (6, 1)
+        else vector(value, 6, "eef_wrench")
+    )

@@ -356,6 +356,14 @@ def test_warnings_of_a_lenient_load_go_to_standard_error(tmp_path: Path, capsys:
     assert main(["fk", str(path), "--strict"]) == 2
 
 
+def test_a_configuration_outside_its_limits_is_taken_with_a_warning(capsys: Captured) -> None:
+    robot = knuckle.PinRobot.from_urdf(PLANAR)
+    assert main(["fk", PLANAR, "--q", "0", "90", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert list(json.loads(out)["q"].values()) == [0, 90]
+    assert err == f"knuckle: warning: --q is outside the limits of {robot.joints[1]}\n"
+
+
 @pytest.mark.parametrize("argv", [["--help"], ["ik", "--help"], ["--version"]])
 def test_help_and_version(argv: list[str], capsys: Captured) -> None:
     with pytest.raises(SystemExit) as left:
