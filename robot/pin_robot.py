@@ -257,7 +257,7 @@ def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryMod
         parts = (None, None, None)
     if not isinstance(parts[0], pin.Model):
         raise InputTypeError(
-            f"wrapper must be a RobotWrapper, a pinocchio Model or (model, collision, visual), got {type(wrapper).__name__}"
+            f"wrapper must be a RobotWrapper, a Model or (model, collision, visual), got {type(wrapper).__name__}"
         )
     for part in parts[1:]:
         if part is not None and not isinstance(part, pin.GeometryModel):
