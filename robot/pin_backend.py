@@ -178,7 +178,7 @@ class PinBackend(RobotBase):
         try:
             return self._local.data
         except AttributeError:
-            data = self._local.data = self._model.createData()
+            data = self._local.data = kinematics.workspace(self._model)
             return data
 
     def native_chain(self, frame: str) -> native.NativeChain | None:
