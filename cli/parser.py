@@ -51,9 +51,9 @@ def load_robot(arguments: argparse.Namespace, findings: list[str] | None = None)
         DescriptionError: if the file cannot be read as a robot.
         UnknownNameError: if there is no frame of the name given for the tcp.
     """
-    collected = _Findings()
+    silent = logging.NullHandler()  # the findings are printed below, not by logging's last resort
     logger = logging.getLogger("knuckle")
-    logger.addHandler(collected)
+    logger.addHandler(silent)
     try:
         robot = PinRobot.from_urdf(
             arguments.robot,
@@ -63,30 +63,18 @@ def load_robot(arguments: argparse.Namespace, findings: list[str] | None = None)
             root_joint=arguments.root_joint,
         )
     finally:
-        logger.removeHandler(collected)
+        logger.removeHandler(silent)
     if findings is not None:
-        findings.extend(collected.messages)
+        findings.extend(map(str, robot.findings))
     else:
-        for message in collected.messages:
-            warn(message)
+        for finding in robot.findings:
+            warn(str(finding))
     return robot
 
 
 def warn(message: str) -> None:
     """Puts a warning on standard error."""
     print(f"knuckle: warning: {message}", file=sys.stderr)
-
-
-class _Findings(logging.Handler):
-    """Keeps every warning; one that lists several findings below its first line counts as those."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        first, *listed = record.getMessage().splitlines()
-        self.messages.extend(line.strip() for line in listed or [first])
 
 
 def one_line(text: str) -> str:

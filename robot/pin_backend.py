@@ -197,7 +197,10 @@ class PinBackend(RobotBase):
             raise unknown_name("frame", frame, self._table.names) from None
 
     def pose(self, q: Array, frame: str) -> Array:
-        chain = self.native_chain(frame)
+        try:
+            chain = self._chains[frame]  # native_chain, without the cost of a call
+        except KeyError:
+            chain = self.native_chain(frame)
         if chain is not None:
             return chain.pose(q)
         return kinematics.pose(self._model, self._data(), self._coordinates.to_pinocchio(q), self._frame_id(frame))
@@ -248,6 +251,8 @@ class PinBackend(RobotBase):
 
     def rnea(self, q: Array, dq: Array, ddq: Array, gravity: Array | None = None) -> Array:
         at = self._coordinates
+        if gravity is None and at.identity:
+            return dynamics.inverse_dynamics(self._model, self._data(), q, dq, ddq)
         q_pin, dq_pin, ddq_pin = at.to_pinocchio(q), at.velocity(dq), at.velocity(ddq)
         if gravity is None:
             return at.torque(dynamics.inverse_dynamics(self._model, self._data(), q_pin, dq_pin, ddq_pin))
