@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from ..robot import InputError, PinRobot
 from ..robot.arrays import Array
+from ..robot.diagnosis import WARNING, Finding
 from .joints import Joint, joints_of, lengths
 from .kinematics import named, pose_data
 from .links import Links, links_of
@@ -25,11 +27,10 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_inspect(arguments: argparse.Namespace) -> int:
-    """Prints the report; 1 where loading the description gave findings."""
-    findings: list[str] = []
-    robot = load_robot(arguments, findings)
-    report(arguments.json, lambda: _data(robot, findings), lambda: _text(robot, findings))
-    return 1 if findings else 0
+    """Prints the report; 1 where something in the description had to be guessed at."""
+    robot = load_robot(arguments, quiet=True)
+    report(arguments.json, lambda: _data(robot), lambda: _text(robot))
+    return 1 if any(finding.severity == WARNING for finding in robot.findings) else 0
 
 
 def summary(robot: PinRobot) -> list[tuple[str, str]]:
@@ -107,19 +108,23 @@ def _frame_table(robot: PinRobot) -> str:
     return table(["frame", "x [m]", "y [m]", "z [m]", "roll [°]", "pitch [°]", "yaw [°]"], rows)
 
 
-def _text(robot: PinRobot, findings: list[str]) -> str:
+def _text(robot: PinRobot) -> str:
     parts = [
         fields(summary(robot)),
         "Links\n" + _link_tree(links_of(robot)),
         "Joints\n" + joint_table(robot),
         "Frames at home\n" + _frame_table(robot),
     ]
-    if findings:
-        parts.append("Findings\n" + "\n".join(f"- {finding}" for finding in findings))
+    if robot.findings:
+        parts.append("Findings\n" + "\n".join(map(_finding, robot.findings)))
     return "\n\n".join(parts)
 
 
-def _data(robot: PinRobot, findings: list[str]) -> dict[str, Any]:
+def _finding(finding: Finding) -> str:
+    return textwrap.fill(f"- {finding.severity}: {finding}", 100, subsequent_indent="  ")
+
+
+def _data(robot: PinRobot) -> dict[str, Any]:
     links = links_of(robot)
     return {
         "robot": robot.name,
@@ -138,7 +143,9 @@ def _data(robot: PinRobot, findings: list[str]) -> dict[str, Any]:
             for link in links.links.values()
         ],
         "frames": {name: pose_data(pose) for name, pose in robot.fk(robot.home_configuration, kind="full").items()},
-        "findings": findings,
+        "findings": [
+            {"severity": f.severity, "line": f.line, "where": f.where, "message": f.message} for f in robot.findings
+        ],
     }
 
 

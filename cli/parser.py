@@ -12,6 +12,7 @@ import numpy as np
 
 from ..robot import InputError, PinRobot
 from ..robot.arrays import Array
+from ..robot.diagnosis import WARNING
 from ..robot.errors import unknown_name
 
 Commands = Any
@@ -44,8 +45,8 @@ def add_command(commands: Commands, name: str, summary: str, *, robot: bool = Tr
     return parser
 
 
-def load_robot(arguments: argparse.Namespace, findings: list[str] | None = None) -> PinRobot:
-    """The robot named on the command line; what its loading warns about goes to `findings`, else to standard error.
+def load_robot(arguments: argparse.Namespace, *, quiet: bool = False) -> PinRobot:
+    """The robot named on the command line; what its loading warns about goes to standard error, unless quiet.
 
     Raises:
         DescriptionError: if the file cannot be read as a robot.
@@ -64,10 +65,8 @@ def load_robot(arguments: argparse.Namespace, findings: list[str] | None = None)
         )
     finally:
         logger.removeHandler(silent)
-    if findings is not None:
-        findings.extend(map(str, robot.findings))
-    else:
-        for finding in robot.findings:
+    for finding in robot.findings:
+        if finding.severity == WARNING and not quiet:
             warn(str(finding))
     return robot
 

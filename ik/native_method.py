@@ -19,6 +19,7 @@ from .cost import CostFunction, default_ik_cost_function, pose_cost
 from .jacobian_method import jacobian_method
 from .pose_task import terms
 from .problem import IKMeta, IKResult, IKStatus, InnerResult
+from .reach import reach_of
 
 if TYPE_CHECKING:
     from .._core import Solver
@@ -198,8 +199,10 @@ def _solver(
             frozen[~info.joint_mask] = 1
         metre = POSITION_WEIGHT / max(chain.length, 1e-3) if weights[0] is None else weights[0]
         radian = 1.0 if weights[1] is None else weights[1]
+        reach = reach_of(robot, robot.tcp)
         solver = chain.solvers[key] = _core.Solver(
             chain.core,
+            np.array([0.0, 0.0, 0.0, np.inf] if reach is None else [*reach.center, reach.radius]),
             np.ascontiguousarray(bounds[0]),
             np.ascontiguousarray(bounds[1]),
             frozen,
@@ -255,9 +258,10 @@ def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, toleranc
     if solver is None:
         solver = chain.solvers["plain"] = _solver(robot, chain, _PLAIN)
     try:
-        if not solver.plain(target, start):
-            return None
+        gap = solver.gap(target, start)
     except TypeError:  # not float64 or not contiguous
+        return None
+    if not gap <= position:  # out of reach, or NaN: not plain
         return None
     q = start.copy()
     found, distance, angle, iterations, attempts, _, _ = solver.solve(

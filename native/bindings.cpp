@@ -248,18 +248,20 @@ struct PySolver {
   nb::object owner;  // keeps the chain alive
   const Chain &chain;
   std::vector<double> low, high;  // of the whole robot
+  std::vector<double> ball;       // centre (3) and radius that the tip cannot leave
   std::vector<double> lower, upper;
   std::vector<int> turning, frozen;
   IkOptions options;
 
-  // lower, upper: (nq) of the robot; frozen: (nv) int32; row_weight: (6)
-  PySolver(nb::object owner_, nb::handle lower_, nb::handle upper_, nb::handle frozen_, nb::handle row_weight_,
-           double damping, double constant_damping, double step, double shrink, int patience, int attempt_iterations,
-           bool free_first)
+  // lower, upper: (nq) of the robot; frozen: (nv) int32; row_weight: (6); reach: (4) centre and radius
+  PySolver(nb::object owner_, nb::handle reach_, nb::handle lower_, nb::handle upper_, nb::handle frozen_,
+           nb::handle row_weight_, double damping, double constant_damping, double step, double shrink, int patience,
+           int attempt_iterations, bool free_first)
       : owner(owner_), chain(nb::cast<PyChain &>(owner_).chain) {
     if (chain.n < 1 || chain.n > knuckle::kMaxIkJoints)
       throw nb::value_error(("the native solver takes chains of 1 to " + std::to_string(knuckle::kMaxIkJoints) +
                              " joints").c_str());
+    ball = copied<double>(reach_, "reach", 4);
     low = copied<double>(lower_, "lower", chain.nq);
     high = copied<double>(upper_, "upper", chain.nq);
     std::vector<int> still = copied<int>(frozen_, "frozen", chain.nv);
@@ -347,10 +349,14 @@ struct PySolver {
     return true;
   }
 
-  // Whether a problem can be taken as it is: a rigid target, and a start that is finite and within the limits.
-  bool plain(nb::handle target_, nb::handle q_init_) const {
+  // How far the target is beyond the ball that the tip cannot leave [m], negative within it. NaN if the problem cannot
+  // be taken as it is, for want of a rigid target or of a start that is finite and within the limits.
+  double gap(nb::handle target_, nb::handle q_init_) const {
     Span<double> H(target_, "target"), q_init(q_init_, "q_init");
-    return H.size() == 16 && rigid(H.data()) && q_init.size() == chain.nq && within(q_init.data());
+    if (H.size() != 16 || !rigid(H.data()) || q_init.size() != chain.nq || !within(q_init.data())) return NAN;
+    double square = 0;
+    for (int k = 0; k < 3; ++k) square += (H.data()[4 * k + 3] - ball[k]) * (H.data()[4 * k + 3] - ball[k]);
+    return sqrt(square) - ball[3];
   }
 
   // target (4, 4); q_init (nq) or None; q (nq) in and out: joints outside the chain stay as they are.
@@ -455,12 +461,12 @@ NB_MODULE(_core, m) {
       .def("error_and_jacobian", &PyChain::error_and_jacobian, nb::arg("q"), nb::arg("target"), nb::arg("world"),
            nb::arg("e"), nb::arg("jacobian"));
   nb::class_<PySolver>(m, "Solver")
-      .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, double, double, double, double, int, int,
+      .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, double, double, double, double, int, int,
                     bool>(),
-           nb::arg("chain"), nb::arg("lower"), nb::arg("upper"), nb::arg("frozen"), nb::arg("row_weight"),
+           nb::arg("chain"), nb::arg("reach"), nb::arg("lower"), nb::arg("upper"), nb::arg("frozen"), nb::arg("row_weight"),
            nb::arg("damping"), nb::arg("constant_damping"), nb::arg("step"), nb::arg("shrink"), nb::arg("patience"),
            nb::arg("attempt_iterations"), nb::arg("free_first"))
-      .def("plain", &PySolver::plain, nb::arg("target"), nb::arg("q_init"))
+      .def("gap", &PySolver::gap, nb::arg("target"), nb::arg("q_init"))
       .def("solve", &PySolver::solve, nb::arg("target"), nb::arg("q_init").none(), nb::arg("q"),
            nb::arg("position_tolerance"), nb::arg("rotation_tolerance"), nb::arg("max_attempts"),
            nb::arg("max_iterations"), nb::arg("seed"), nb::arg("index") = 0, nb::arg("lanes") = 0)

@@ -13,7 +13,7 @@ from .xml_tree import XmlTree
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 SHAPES = ("box", "cylinder", "sphere", "mesh")
 ONE_DOF = ("revolute", "continuous", "prismatic")
-ERROR, WARNING = "error", "warning"
+ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Finding:
     """One thing that is wrong or was guessed at."""
 
     severity: str
-    """"error": no robot can be made; "warning": one can, under the assumption named."""
+    """"error": no robot can be made; "warning": one can, under the assumption named; "note": good to know."""
     line: int
     """In the file; 0 where no single line is to blame."""
     where: str

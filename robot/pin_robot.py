@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,14 +11,12 @@ import pinocchio as pin
 
 from . import overrides
 from .coordinates import Coupling, check_couplings
-from .diagnosis import Finding
+from .diagnosis import NOTE, Finding
 from .errors import InputError, InputTypeError, unknown_name
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
 from .pin_backend import PinBackend
 from .transformation import as_transformation
-
-_log = logging.getLogger(__name__)
 
 
 class PinRobot(PinBackend):
@@ -63,10 +60,16 @@ class PinRobot(PinBackend):
             rng=rng,
             tcp=tcp,
         )
-        if home_configuration is None and not np.array_equal(self._home, self.neutral()):
-            moved = np.flatnonzero(self._home != self.neutral())
-            names = ", ".join(self.coordinate_names[i] for i in moved)
-            _log.info("robot %r: zero is outside the limits, home is moved to the nearest bound: %s", self.name, names)
+        if home_configuration is None:
+            self._findings += self._moved_home()
+
+    def _moved_home(self) -> tuple[Finding, ...]:
+        neutral = self.neutral()
+        moved = np.flatnonzero(self._home != neutral)
+        if not len(moved):
+            return ()
+        names = ", ".join(f"{self.coordinate_names[i]} to {self._home[i]:.4g}" for i in moved)
+        return (Finding(NOTE, 0, "home", f"zero is outside the limits; moved to the nearest bound: {names}"),)
 
     @classmethod
     def from_urdf(

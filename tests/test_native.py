@@ -152,6 +152,7 @@ def solver(robot: PinRobot, **changes):
     limits = robot.joint_limits
     return _core.Solver(
         tip_chain(robot, robot.tcp),
+        np.array([0.0, 0.0, 0.0, np.inf]),
         np.ascontiguousarray(limits[0]),
         np.ascontiguousarray(limits[1]),
         **{**options, **changes},

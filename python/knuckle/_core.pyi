@@ -37,6 +37,7 @@ class Solver:
     def __init__(
         self,
         chain: Chain,
+        reach: _Float,
         lower: _Float,
         upper: _Float,
         frozen: _Int32,
@@ -49,7 +50,7 @@ class Solver:
         attempt_iterations: int,
         free_first: bool,
     ) -> None: ...
-    def plain(self, target: _Float, q_init: _Float) -> bool: ...
+    def gap(self, target: _Float, q_init: _Float) -> float: ...
     def solve(
         self,
         target: _Float,
