@@ -7,8 +7,8 @@ from .callbacks import CallbackReturn, Constraint, IKCallback, chain
 from .cost import CostFunction, default_ik_cost_function
 from .debug import IKDebug
 from .native_method import applies as native_applies
-from .native_method import fast as native_fast
 from .native_method import native_method
+from .native_search import fast as native_fast
 from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult, as_target
 from .registry import METHODS, register_method
 from .solver import ik_jacobian, ik_jacobian_cpp, ik_scipy, solve

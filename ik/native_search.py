@@ -1,0 +1,182 @@
+"""A whole search in the native kernel: the door for plain problems, and the reason where there is no solution.
+
+Everything that costs a microsecond is done once per chain, or inside the kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from os import urandom
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..robot.arrays import Array
+from ..robot.native import NativeChain
+from ..robot.tolerance import DEFAULT_TOLERANCE, CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
+from ..robot.transformation import Transformation
+from .cost import pose_cost
+from .native_solver import ALONE, CLOSEST, FREE, MOST_ATTEMPTS, NAME, POLISH, SEARCH, chain_of, radii, solver_of
+from .problem import IKMeta, IKResult, IKStatus
+
+if TYPE_CHECKING:
+    from ..robot.base import RobotBase
+
+LARGEST_RESERVE = 200
+"""Iterations kept back for the closest pose and the reason, a quarter of the budget at most."""
+CLOSEST_ATTEMPTS = 8
+PROBE_ATTEMPTS = 10
+
+_PLAIN = IKMeta()
+_ARRAY = np.ndarray
+_DEFAULT_RADII = (*radii(DEFAULT_TOLERANCE), True)
+
+
+def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, tolerance: Any) -> IKResult | None:
+    """The answer to a plain problem; None leaves anything else to the outer loop."""
+    chain = chain_of(robot)
+    if chain is None or type(max_iter) is not int or max_iter < 1:
+        return None
+    if type(target) is ToleratedPose:
+        if tolerance is None:
+            tolerance = target.tolerance
+        target = target.nominal
+    if type(target) is Transformation:
+        target = target.homogeneous
+    start = robot.q if q_init is None else q_init
+    if type(target) is not _ARRAY or type(start) is not _ARRAY or target.shape != (4, 4):
+        return None
+    position, rotation, ball = _DEFAULT_RADII
+    if tolerance is not None and tolerance is not DEFAULT_TOLERANCE:
+        if not isinstance(tolerance, Tolerance):
+            return None
+        position, rotation, ball = chain.solvers.get(tolerance) or _remember(chain, tolerance)
+        if not (0.0 < rotation < math.pi and 0.0 < position < FREE):
+            return None
+    if rng is None:
+        seed = int.from_bytes(urandom(7), "little")
+    elif type(rng) is int and 0 <= rng < 2**63:
+        seed = rng
+    else:
+        return None
+    solver = chain.solvers.get("plain")
+    if solver is None:
+        solver = chain.solvers["plain"] = solver_of(robot, chain, _PLAIN, SEARCH)
+    try:
+        gap = solver.gap(target, start)
+    except TypeError:  # not float64 or not contiguous
+        return None
+    if not gap <= position:
+        if gap != gap or not ball:  # not plain
+            return None
+        return _Failure(robot, chain, target, start, position, rotation, seed, max_iter).out_of_reach(gap - position)
+    q = start.copy()
+    reserve = min(max_iter // 4, LARGEST_RESERVE)
+    found, distance, angle, iterations, attempts, outside, stalled = solver.solve(
+        target, start, q, position, rotation, MOST_ATTEMPTS, max_iter - reserve, seed
+    )
+    if found:
+        cost = pose_cost(distance, angle)
+        return IKResult(q, IKStatus.CONVERGED, distance, angle, cost, iterations, attempts - 1, seed, NAME, "")
+    if not ball:
+        return None
+    failure = _Failure(robot, chain, target, start, position, rotation, seed, max_iter)
+    return failure.explained(_Seen(q, distance, angle), iterations, attempts, outside, stalled)
+
+
+def _remember(chain: NativeChain, tolerance: Tolerance) -> tuple[float, float, bool]:
+    """The radii of a tolerance, and whether it allows nothing outside that ball."""
+    parts = getattr(tolerance, "parts", (tolerance,))
+    ball = all(
+        isinstance(part, RotationAbsolute) or (isinstance(part, CartesianSphere) and part.position_radius == part.r[1])
+        for part in parts
+    )
+    found = chain.solvers[tolerance] = tolerance.position_radius, tolerance.rotation_radius, ball
+    return found
+
+
+class _Seen(NamedTuple):
+    q: Array
+    distance: float
+    angle: float
+
+    @property
+    def cost(self) -> float:
+        return pose_cost(self.distance, self.angle)
+
+
+class _Failure:
+    """What is left to do after a search without success: the closest pose, and why it is not the target."""
+
+    def __init__(
+        self,
+        robot: RobotBase,
+        chain: NativeChain,
+        target: Array,
+        start: Array,
+        position: float,
+        rotation: float,
+        seed: int,
+        max_iter: int,
+    ) -> None:
+        self.robot, self.chain, self.target, self.start = robot, chain, target, start
+        self.position, self.rotation, self.seed = position, rotation, seed
+        self.left, self.used, self.restarts = max_iter, 0, 0
+
+    def out_of_reach(self, gap: float) -> IKResult:
+        """UNREACHABLE, with the position closest to the target that was found, and the rotation second."""
+        self._run(CLOSEST, self.start, CLOSEST_ATTEMPTS, max(1, min(400, self.left * 3 // 4)))
+        best = self.last
+        if self.left > 0:
+            self._run(POLISH, best.q, 1, self.left)
+            best = min(best, self.last, key=lambda seen: (round(seen.distance, 9), seen.angle))
+        return self._answer(best, IKStatus.UNREACHABLE, f"the target is {gap:.4g} m out of reach")
+
+    def explained(self, best: _Seen, iterations: int, attempts: int, outside: bool, stalled: bool) -> IKResult:
+        """The least cost found by going on from the best, and whether the limits alone stand in the way."""
+        self.left, self.used, self.restarts = self.left - iterations, iterations, attempts - 1
+        if self.left > 0 and self._run(ALONE, best.q, 1, (self.left + 1) // 2):
+            return self._answer(self.last, IKStatus.CONVERGED, "")
+        best = min(best, self.last, key=lambda seen: seen.cost) if self.used > iterations else best
+        beyond = self._beyond() if self.left > 0 else None
+        if beyond == "":
+            return self._answer(self.last, IKStatus.CONVERGED, "")
+        if beyond is not None:
+            reason = f"a solution was found only beyond the limits of {beyond}"
+            return self._answer(best, IKStatus.LIMITS, reason)
+        if outside:
+            return self._answer(best, IKStatus.LIMITS, "solutions were found only beyond the limits")
+        if stalled:
+            reason = f"the error stopped falling before the tolerance was met in {attempts} attempts"
+            return self._answer(best, IKStatus.STALLED, reason)
+        return self._answer(best, IKStatus.OUT_OF_BUDGET, f"max_iter = {self.used + self.left} iterations are used up")
+
+    def _beyond(self) -> str | None:
+        """The joints that pass their limits in a solution that heeds none, and by how much; None: there is no solution."""
+        limits = self.robot.limits.position
+        free = IKMeta(limits=np.array([[-np.inf], [np.inf]]) * np.ones(limits.shape[1]))
+        if not np.isfinite(limits[:, self.chain.q_index]).any() or not self._run(
+            SEARCH, self.start, PROBE_ATTEMPTS, self.left, free
+        ):
+            return None
+        q = self.last.q
+        passed = np.maximum(q - limits[1], limits[0] - q)
+        names = self.robot.coordinate_names
+        return ", ".join(f"{names[i]} by {passed[i]:.3g}" for i in self.chain.q_index if passed[i] > 0.0)
+
+    def _run(self, pace: Any, start: Array, attempts: int, budget: int, info: IKMeta = _PLAIN) -> bool:
+        """One more search; what it found is `last`."""
+        solver = solver_of(self.robot, self.chain, info, pace)
+        q = start.copy()
+        found, distance, angle, iterations, _, _, _ = solver.solve(
+            self.target, start, q, self.position, self.rotation, attempts, budget, self.seed
+        )
+        self.last = _Seen(q, distance, angle)
+        self.used += iterations
+        self.left -= iterations
+        return found
+
+    def _answer(self, seen: _Seen, status: IKStatus, message: str) -> IKResult:
+        return IKResult(
+            seen.q, status, seen.distance, seen.angle, seen.cost, self.used, self.restarts, self.seed, NAME, message
+        )
