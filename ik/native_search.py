@@ -152,7 +152,7 @@ class _Failure:
         return self._answer(best, IKStatus.OUT_OF_BUDGET, f"max_iter = {self.used + self.left} iterations are used up")
 
     def _beyond(self) -> str | None:
-        """The joints that pass their limits in a solution that heeds none, and by how much; None: there is no solution."""
+        """Which joints pass their limits in a solution that heeds none, and by how much; None: no solution."""
         limits = self.robot.limits.position
         free = IKMeta(limits=np.array([[-np.inf], [np.inf]]) * np.ones(limits.shape[1]))
         if not np.isfinite(limits[:, self.chain.q_index]).any() or not self._run(
