@@ -74,10 +74,13 @@ def _measure(robot: RobotBase, frame: str) -> Reach | None:
         return np.array([robot.pose(q, name)[:3, 3] for name in points])
 
     first, second = (robot.random_configuration(seed) for seed in (0, 1))
-    if np.abs(positions(first)[0] - positions(second)[0]).max() > ROUNDING:
+    still = np.abs(positions(first) - positions(second)).max(axis=1) <= ROUNDING
+    if not still[0]:
         return None
+    # a shoulder whose axes meet does not move either: the ball about it is the smallest
+    pivot = len(points) - 1 if still.all() else int(np.argmin(still)) - 1
     radius = 0.0
-    for k in range(len(names)):
+    for k in range(pivot, len(names)):
         lengths = [_length(positions(q), k) for q in (first, second)]
         if abs(lengths[0] - lengths[1]) <= ROUNDING:
             radius += max(lengths)
@@ -86,7 +89,7 @@ def _measure(robot: RobotBase, frame: str) -> Reach | None:
         if slide is None:
             return None
         radius += slide
-    return Reach(positions(first)[0], radius)
+    return Reach(positions(first)[pivot], radius)
 
 
 def _carriers(robot: RobotBase, support: Support) -> list[str] | None:

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import Array
-from .errors import DescriptionError, InputError, UnsupportedError, unknown_name
+from .errors import DescriptionError, InputError, InputTypeError, UnsupportedError, unknown_name
 from .manifold import each_row, finite_range
 from .spatial import wrap_angle
 
@@ -154,7 +154,7 @@ class Coordinates:
         """Torque (..., nv_pin) -> (..., nv): followers load their leader."""
         return tau_pin if self.velocity_map is None else tau_pin @ self.velocity_map
 
-    def normalised(self, q: Array) -> Array:
+    def normalised(self, q: Array, name: str = "q") -> Array:
         """`q` with unit parts of length one; refuses parts that are off by more than rounding."""
         if not self._units:
             return q
@@ -163,7 +163,7 @@ class Coordinates:
             length = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
             if (np.abs(length - 1.0) > 1e-3).any():
                 worst = float(length.reshape(-1)[np.argmax(np.abs(length - 1.0))])
-                raise InputError(f"q: the {what} must have length 1, got {worst:.6g}; divide it by its length")
+                raise InputError(f"{name}: the {what} must have length 1, got {worst:.6g}; divide it by its length")
             result[..., at] /= length
         return result
 
@@ -175,7 +175,7 @@ class Coordinates:
         """Q moved by dv; angles are not wrapped."""
         if self.plain:
             return q + dv
-        return each_row(self._integrate_one, q, dv)
+        return each_row(self._integrate_one, q, dv, self.nq)
 
     def _integrate_one(self, q: Array, dv: Array) -> Array:
         result = np.empty(self.nq)
@@ -191,7 +191,7 @@ class Coordinates:
         """Step from q0 to q1, the short way on continuous joints."""
         if self.plain:
             return q1 - q0
-        return each_row(self._difference_one, q0, q1)
+        return each_row(self._difference_one, q0, q1, self.nv)
 
     def _difference_one(self, q0: Array, q1: Array) -> Array:
         result = np.empty(self.nv)
@@ -274,9 +274,15 @@ def check_couplings(model: pin.Model, couplings: Iterable[Coupling]) -> tuple[Co
 
     Raises:
         UnknownNameError: if a joint does not exist.
+        InputTypeError: if they are no couplings.
         DescriptionError: if a joint mimics itself, a follower, or is not of one degree of freedom.
     """
+    if not isinstance(couplings, Iterable):
+        raise InputTypeError(f"couplings must be a sequence of Coupling, got {type(couplings).__name__}")
     found = tuple(couplings)
+    for c in found:
+        if not isinstance(c, Coupling):
+            raise InputTypeError(f"couplings must hold Coupling only, got {type(c).__name__}")
     names = [str(name) for name in model.names][1:]
     followers = [c.follower for c in found]
     for c in found:

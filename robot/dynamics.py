@@ -40,6 +40,8 @@ def inverse_dynamics(model: pin.Model, data: pin.Data, q: Array, dq: Array, ddq:
 def gravity_pull(model: pin.Model, data: pin.Data, q: Array, gravity: Array) -> Array:
     """g(q) in another gravity (3,): -m Jcom^T gravity, exact because gravity acts at the centre of mass."""
     J = pin.jacobianCenterOfMass(model, data, q)
+    if data.mass[0] == 0.0:  # J has been divided by it
+        return np.zeros(model.nv)
     result: Array = -data.mass[0] * (J.T @ gravity)
     return result
 

@@ -46,10 +46,10 @@ class KinematicQueries(Manifold):
         if configuration is not None:
             q = alias(q, configuration, "q", "configuration")
         q = self._one_or_many(q)
-        if kind == "tcp":
+        if isinstance(kind, str) and kind == "tcp":
             name = self._frame(frame)
             return Transformation._trusted(self.pose(q, name)) if q.ndim == 1 else self.pose_batch(q, name)
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise unknown_name("kind of forward kinematics", kind, KINDS)
         if frame is not None:
             raise InputError(f"frame goes with kind='tcp' only, got kind={kind!r}")

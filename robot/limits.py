@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, _as_float
 from .errors import InputError
 
 
@@ -49,6 +49,8 @@ class JointLimits:
         if (bounds[0] > bounds[1]).any():
             worst = int(np.argmax(bounds[0] > bounds[1]))
             raise InputError(f"position limits: lower {bounds[0, worst]} exceeds upper {bounds[1, worst]} at [{worst}]")
+        if (bounds[0] == np.inf).any() or (bounds[1] == -np.inf).any():
+            raise InputError("position limits: no position lies above a lower limit of inf or below an upper one of -inf")
         rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
         checked = {name: _shaped(value, (nv,), f"{name} limits", np.inf) for name, value in rates.items()}
         for name, value in checked.items():
@@ -58,11 +60,8 @@ class JointLimits:
 
 
 def _shaped(value: Any, shape: tuple[int, ...], name: str, default: Any) -> Array:
-    try:
-        array = np.array(default if value is None else value, dtype=np.float64)
-        array = np.array(np.broadcast_to(array, shape) if array.ndim == 0 or value is None else array)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers of shape {shape}") from None
+    array = _as_float(default if value is None else value, name)
+    array = np.array(np.broadcast_to(array, shape) if array.ndim == 0 or value is None else array)
     if array.shape != shape:
         raise InputError(f"{name} must have shape {shape}, got {array.shape}")
     if np.isnan(array).any():

@@ -28,13 +28,15 @@ class Manifold(StoredState):
 
         A continuous joint's angle is not wrapped, so that a path stays a path.
         """
+        if dv is None:
+            raise InputTypeError("dv is required: a step (nv,), a mapping from joint names, or a batch (N, nv)")
         q, dv = self._one_or_many(q), self._rates(dv, np.zeros(self.nv), "dv")
         rows(("q", q), ("dv", dv))
         return self._integrate(q, dv)
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """The step (nv,) from q0 to q1, the short way round on continuous joints; batches alike."""
-        q0, q1 = self._one_or_many(q0), self._one_or_many(q1)
+        q0, q1 = self._one_or_many(q0, "q0"), self._one_or_many(q1, "q1")
         rows(("q0", q0), ("q1", q1))
         return self._difference(q0, q1)
 
@@ -72,8 +74,8 @@ class Manifold(StoredState):
             rng: A numpy Generator or a seed; None is the robot's own generator.
             base_box: Lower and upper corner (2, 3) [m] for the origin of a floating base, +-1 m by default.
 
-        Continuous joints are drawn from [-pi, pi), orientations uniformly over all rotations. A joint without
-        limits is drawn within pi or 1 m of the bound it has, or of zero.
+        Continuous joints are drawn from [-pi, pi), orientations uniformly over all rotations. Where a limit
+        is missing, the range is 2 pi or 2 m wide: from the other limit, or about zero.
         """
         box = np.array([[-1.0] * 3, [1.0] * 3]) if base_box is None else matrix(base_box, (2, 3), "base_box")
         if (box[0] > box[1]).any():
@@ -121,10 +123,10 @@ def finite_range(position: Array, reach: Any) -> tuple[Array, Array]:
     return low, high
 
 
-def each_row(function: Any, first: Array, second: Array) -> Array:
-    """A function of two vectors over batches of either."""
+def each_row(function: Any, first: Array, second: Array, size: int) -> Array:
+    """A function of two vectors over batches of either; its results have `size` entries."""
     count = rows(("first", first), ("second", second))
     if count is None:
         result: Array = function(first, second)
         return result
-    return np.array([function(row(first, i), row(second, i)) for i in range(count)])
+    return np.array([function(row(first, i), row(second, i)) for i in range(count)]).reshape(count, size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, _as_float
 from .errors import InputError
 
 
@@ -48,10 +48,7 @@ class Motors:
 
 def parameter(value: Any, nv: int, name: str) -> Array:
     """A read-only (nv,) array of one motor parameter; only a gear ratio may be negative."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers of shape ({nv},)") from None
+    array = np.array(_as_float(value, name))
     if array.ndim == 0:
         array = np.full(nv, float(array))
     if array.shape != (nv,):

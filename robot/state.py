@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, matrix, vector, vector_or_batch
+from .arrays import Array, vector, vector_or_batch
 from .errors import InputError, InputTypeError, unknown_name
 from .primitives import Primitives
 
@@ -47,7 +47,8 @@ class StoredState(Primitives):
         """Store a configuration; velocity and acceleration left out become zero.
 
         Args:
-            q: Configuration (nq,), or a mapping from joint names to values (joints left out keep theirs).
+            q: Configuration (nq,), or a mapping from joint names to values (joints left out keep theirs); None
+                keeps the stored one.
             dq: Velocity (nv,) or mapping; joints left out of a mapping stand still.
             ddq: Acceleration (nv,) or mapping, likewise.
             frames: Accepted for compatibility; queries always compute what they need.
@@ -73,6 +74,8 @@ class StoredState(Primitives):
         Raises:
             UnknownNameError: if a joint does not exist.
         """
+        if not isinstance(values, Mapping):
+            raise InputTypeError(f"values must be a mapping from joint names to values, got {type(values).__name__}")
         return self._on_manifold(self._named(values, self.q, 0, "q"))
 
     def permutation(self, names: Sequence[str]) -> Array:
@@ -80,12 +83,12 @@ class StoredState(Primitives):
 
         The way back: `q = empty(nq); q[permutation(names)] = foreign`. Integers, all joints or some.
         """
-        if isinstance(names, str):
-            raise InputTypeError(f"names must be a sequence of joint names, got the string {names!r}")
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InputTypeError(f"names must be a sequence of joint names, got {names!r}")
         slices = self.coordinate_slices()
         order: list[int] = []
         for name in names:
-            if name not in slices:
+            if not isinstance(name, str) or name not in slices:
                 raise unknown_name("joint", name, slices)
             order.extend(range(*slices[name][0].indices(self.nq)))
         if len(set(order)) != len(order):
@@ -111,7 +114,7 @@ class StoredState(Primitives):
 
     # The door: everything a user passes goes through one of these.
 
-    def _on_manifold(self, q: Array) -> Array:
+    def _on_manifold(self, q: Array, name: str = "q") -> Array:
         """`q` (nq,) or (N, nq) with unit parts normalised; refuses what cannot be."""
         return q
 
@@ -122,12 +125,12 @@ class StoredState(Primitives):
             return self.configuration_from(q)
         return self._on_manifold(vector(q, self.nq, "q"))
 
-    def _one_or_many(self, q: Any) -> Array:
+    def _one_or_many(self, q: Any, name: str = "q") -> Array:
         if q is None:
             return self._state[0]
         if isinstance(q, Mapping):
             return self.configuration_from(q)
-        return self._on_manifold(vector_or_batch(q, self.nq, "q"))
+        return self._on_manifold(vector_or_batch(q, self.nq, name), name)
 
     def _rate(self, value: Any, default: Array, name: str) -> Array:
         if value is None:
@@ -150,7 +153,7 @@ class StoredState(Primitives):
             if joint not in slices:
                 raise unknown_name("joint", joint, slices)
             at = slices[joint][which]
-            result[at] = vector(np.atleast_1d(np.asarray(value)), at.stop - at.start, f"{name}[{joint!r}]")
+            result[at] = vector([value] if np.isscalar(value) else value, at.stop - at.start, f"{name}[{joint!r}]")
         return result
 
     def _frame(self, frame: Any) -> str:
@@ -189,9 +192,4 @@ def row(array: Array, index: int) -> Array:
 
 def wrench_array(value: Any) -> Array:
     """A wrench (6,) or a batch (N, 6)."""
-    array = np.asarray(value)
-    return (
-        matrix(value, (-1, 6), "eef_wrench")
-        if array.ndim == 2 and array.shape != (6, 1)
-        else vector(value, 6, "eef_wrench")
-    )
+    return vector_or_batch(value, 6, "eef_wrench")
