@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,6 +57,16 @@ class RobotBase(DynamicQueries):
         q = self.clip_to_limits(self.neutral()) if home is None else self._single(home).copy()
         q.setflags(write=False)
         return q
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copies of read-only arrays are not read-only; make them so again."""
+        self.__dict__.update(state)
+        for array in (*self._state, self._home):
+            array.setflags(write=False)
+
+    def __copy__(self) -> Self:
+        """A robot that shares nothing that can change: a shallow copy would move with the original."""
+        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name!r}: {self.nv} dof, {len(self.frames)} frames>"

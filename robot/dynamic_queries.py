@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, vector, vector_or_batch
-from .errors import DescriptionError, InputTypeError
+from .errors import DescriptionError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
 from .transformation import Transformation
 
 _WEIGHTLESS = np.zeros(3)
+_AXES = ("world", "base", "tcp", "local")
+"""Wrenches may be given in these axes, and in those of any frame."""
 
 
 class DynamicQueries(KinematicQueries):
@@ -88,7 +90,7 @@ class DynamicQueries(KinematicQueries):
         Returns:
             Torques (nv,) [N m or N], (N, nv) if any argument is a batch.
         """
-        q = self._one_or_many(q)
+        q, axes = self._one_or_many(q), self._wrench_axes(eef_wrench_frame)
         dq, ddq = self._rates(dq, self.dq, "dq"), self._rates(ddq, self.ddq, "ddq")
         if q.ndim == dq.ndim == ddq.ndim == 1:
             tau = self.rnea(q, dq, ddq)
@@ -102,7 +104,7 @@ class DynamicQueries(KinematicQueries):
         if motor_inertia:
             tau += self.motors.reflected_inertia * ddq
         if eef_wrench is not None:
-            tau = tau - self._wrench_torque(q, eef_wrench, eef_wrench_frame)
+            tau = tau - self._wrench_torque(q, eef_wrench, axes, ("dq", dq), ("ddq", ddq))
         return tau
 
     def fd(
@@ -130,12 +132,12 @@ class DynamicQueries(KinematicQueries):
             DescriptionError: if the mass matrix is singular, so that no acceleration follows.
         """
         tau = vector_or_batch(tau, self.nv, "tau")
-        q, dq = self._one_or_many(q), self._rates(dq, self.dq, "dq")
+        q, dq, axes = self._one_or_many(q), self._rates(dq, self.dq, "dq"), self._wrench_axes(eef_wrench_frame)
         count = rows(("tau", tau), ("q", q), ("dq", dq))
         if friction:
             tau = tau - self._friction(dq)
         if eef_wrench is not None:
-            tau = tau + self._wrench_torque(q, eef_wrench, eef_wrench_frame)
+            tau = tau + self._wrench_torque(q, eef_wrench, axes, ("tau", tau), ("dq", dq))
             count = len(tau) if tau.ndim == 2 else count
         if count is None:
             return self._accelerations(q, dq, tau, motor_inertia)
@@ -149,16 +151,17 @@ class DynamicQueries(KinematicQueries):
 
         Args:
             q: Configuration; None is the stored one.
-            f_ext: One force per joint; not every robot offers it.
+            f_ext: One force per joint of the model, on the body the joint moves, about the joint's origin and in its
+                axes: rows (n, 6), or Pinocchio's forces. Not every robot offers it.
             eef_wrench: As in `id`.
             eef_wrench_frame: As in `id`.
         """
-        q = self._one_or_many(q)
+        q, axes = self._one_or_many(q), self._wrench_axes(eef_wrench_frame)
         tau = self.gravity_force(q)
         if f_ext is not None:
             tau = tau - self._joint_forces_torque(q, f_ext)
         if eef_wrench is not None:
-            tau = tau - self._wrench_torque(q, eef_wrench, eef_wrench_frame)
+            tau = tau - self._wrench_torque(q, eef_wrench, axes)
         return tau
 
     # Derivations a backend may replace by faster ones; arguments are checked.
@@ -182,21 +185,24 @@ class DynamicQueries(KinematicQueries):
         return DescriptionError("the mass matrix is singular: a joint moves nothing that has mass")
 
     def _joint_forces_torque(self, q: Array, f_ext: Any) -> Array:
-        from .errors import UnsupportedError
-
         raise UnsupportedError(f"{type(self).__name__} takes no f_ext; use eef_wrench")
 
-    def _wrench_torque(self, q: Array, wrench: Any, axes: str) -> Array:
-        """J^T w at the tcp (nv,) or (N, nv)."""
-        wrench = wrench_array(wrench)
+    def _wrench_axes(self, axes: Any) -> str:
         if not isinstance(axes, str):
             raise InputTypeError(f"eef_wrench_frame must be a name, got {type(axes).__name__}")
+        return axes if axes in _AXES else self._frame(axes)
+
+    def _wrench_torque(self, q: Array, wrench: Any, axes: str, *others: tuple[str, Array]) -> Array:
+        """J^T w at the tcp (nv,), or (N, nv) if q or the wrench is a batch; `others` must be as long."""
+        wrench = wrench_array(wrench)
         tip = self._tip()
-        name = tip if axes in ("tcp", "local") else axes if axes in ("world", "base") else self._frame(axes)
+        name = tip if axes in ("tcp", "local") else axes
+        rows(("q", q), *others, ("eef_wrench", wrench))
         count = rows(("q", q), ("eef_wrench", wrench))
         if count is None:
             return self._one_wrench_torque(q, wrench, name, tip)
-        return np.array([self._one_wrench_torque(row(q, i), row(wrench, i), name, tip) for i in range(count)])
+        found = [self._one_wrench_torque(row(q, i), row(wrench, i), name, tip) for i in range(count)]
+        return np.array(found).reshape(count, self.nv)
 
     def _one_wrench_torque(self, q: Array, wrench: Array, axes: str, tip: str) -> Array:
         J = self.frame_jacobian(q, tip, LWA)

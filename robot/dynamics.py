@@ -5,10 +5,13 @@ All arguments are in Pinocchio's coordinates. Results never share memory with `d
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 
-from .arrays import Array
+from .arrays import Array, matrix
 
 
 def weightless(model: pin.Model) -> pin.Model:
@@ -52,11 +55,22 @@ def forward_dynamics(model: pin.Model, data: pin.Data, q: Array, dq: Array, tau:
     return ddq
 
 
-def joint_forces_torque(model: pin.Model, data: pin.Data, q: Array, forces: list[pin.Force]) -> Array:
-    """Torque (nv,) of one force per joint of the model, each in its joint's axes."""
+def joint_forces(model: pin.Model, f_ext: Any) -> pin.StdVec_Force:
+    """One force per joint of the model, the universe included, from Pinocchio's forces or rows (njoints, 6).
+
+    Raises:
+        InputError: if there are not as many, or they are no forces.
+    """
+    if isinstance(f_ext, Iterable) and not isinstance(f_ext, np.ndarray):
+        f_ext = [force.vector if isinstance(force, pin.Force) else force for force in f_ext]
     stacked = pin.StdVec_Force()
-    for force in forces:
-        stacked.append(force)
+    for vector in matrix(f_ext, (model.njoints, 6), "f_ext"):
+        stacked.append(pin.Force(vector))
+    return stacked
+
+
+def joint_forces_torque(model: pin.Model, data: pin.Data, q: Array, stacked: pin.StdVec_Force) -> Array:
+    """Torque (nv,) of one force per joint of the model, each in its joint's axes."""
     rest = np.zeros(model.nv)
     without = pin.rnea(model, data, q, rest, rest).copy()
     result: Array = without - pin.rnea(model, data, q, rest, rest, stacked)

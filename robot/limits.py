@@ -50,7 +50,9 @@ class JointLimits:
             worst = int(np.argmax(bounds[0] > bounds[1]))
             raise InputError(f"position limits: lower {bounds[0, worst]} exceeds upper {bounds[1, worst]} at [{worst}]")
         if (bounds[0] == np.inf).any() or (bounds[1] == -np.inf).any():
-            raise InputError("position limits: no position lies above a lower limit of inf or below an upper one of -inf")
+            raise InputError(
+                "position limits: no position lies above a lower limit of inf or below an upper one of -inf"
+            )
         rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
         checked = {name: _shaped(value, (nv,), f"{name} limits", np.inf) for name, value in rates.items()}
         for name, value in checked.items():

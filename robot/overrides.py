@@ -1,4 +1,4 @@
-"""Other limits, motors and payloads: changes to a copy of a Pinocchio model, given in the robot's own coordinates."""
+"""Changes to a Pinocchio model in the robot's own coordinates: limits, motors, payloads, where the base stands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from .arrays import Array, matrix, scalar, vector
+from .arrays import Array, _as_float, matrix, scalar, vector
 from .coordinates import Coordinates
 from .errors import InputError, unknown_name
 from .limits import JointLimits
@@ -112,6 +112,21 @@ def with_payload(model: pin.Model, frame: pin.Frame, mass: Any, com: Any, inerti
     model.inertias[frame.parentJoint] = model.inertias[frame.parentJoint] + frame.placement.act(body)
 
 
+def move_base(model: pin.Model, geometries: tuple[pin.GeometryModel, ...], displacement: pin.SE3) -> None:
+    """Move every joint, frame, inertia and geometry fixed to the world; the frame "universe" is the world itself."""
+    for joint in range(1, model.njoints):
+        if model.parents[joint] == 0:
+            model.jointPlacements[joint] = displacement * model.jointPlacements[joint]
+    for frame in model.frames[1:]:
+        if frame.parentJoint == 0:
+            frame.placement = displacement * frame.placement
+    model.inertias[0] = displacement.act(model.inertias[0])
+    for geometry in geometries:
+        for thing in geometry.geometryObjects:
+            if thing.parentJoint == 0:
+                thing.placement = displacement * thing.placement
+
+
 def _merged(value: Any, now: Array, coordinates: Coordinates, name: str) -> Any:
     """The new values (nv,): all of them, or those in force with the named joints' replaced."""
     if value is None:
@@ -149,7 +164,8 @@ def _merged_bounds(value: Any, now: Array, coordinates: Coordinates) -> Any:
 def _entry(value: Any, size: int, name: str) -> Array:
     """A number or (size,), infinite allowed."""
     try:
-        array = np.asarray(value, dtype=np.float64)
-        return np.broadcast_to(array, (size,))
-    except (TypeError, ValueError):
+        return np.broadcast_to(_as_float(value, name), (size,))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{name} must be a number" + (f" or {size} numbers" if size > 1 else "")) from None

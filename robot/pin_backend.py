@@ -17,6 +17,7 @@ from .errors import unknown_name
 from .frames import FrameTable
 from .limits import JointLimits
 from .motors import Motors
+from .overrides import move_base
 from .parameters import ExtraLimits, limits_of, model_motors, motors_of
 from .spatial import ReferenceFrame
 from .transformation import Transformation
@@ -59,7 +60,7 @@ class PinBackend(RobotBase):
         return {key: value for key, value in self.__dict__.items() if key not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        super().__setstate__(state)
         version = self._version
         self._rebuild()
         self._version = version
@@ -123,8 +124,8 @@ class PinBackend(RobotBase):
         """Configuration from the coordinates of `model`; batches alike. Followers' own values are not read."""
         return self._on_manifold(self._coordinates.from_pinocchio(vector_or_batch(q, self._model.nq, "q")))
 
-    def _on_manifold(self, q: Array) -> Array:
-        return self._coordinates.normalised(q)
+    def _on_manifold(self, q: Array, name: str = "q") -> Array:
+        return self._coordinates.normalised(q, name)
 
     def coordinate_slices(self) -> Mapping[str, tuple[slice, slice]]:
         return {slot.name: (slot.q, slot.v) for slot in self._coordinates.slots}
@@ -270,6 +271,14 @@ class PinBackend(RobotBase):
     def _friction(self, dq: Array) -> Array:
         return self._coordinates.torque(self._own_motors.friction(self._coordinates.velocity(dq)))
 
+    def _joint_forces_torque(self, q: Array, f_ext: Any) -> Array:
+        forces, at = dynamics.joint_forces(self._model, f_ext), self._coordinates
+        found = [
+            at.torque(dynamics.joint_forces_torque(self._model, self._data(), at.to_pinocchio(one), forces))
+            for one in np.atleast_2d(q)
+        ]
+        return found[0] if q.ndim == 1 else np.array(found).reshape(len(q), self.nv)
+
     def _accelerations(self, q: Array, dq: Array, tau: Array, motor_inertia: bool) -> Array:
         if self._coordinates.velocity_map is not None:
             return super()._accelerations(q, dq, tau, motor_inertia)
@@ -280,18 +289,3 @@ class PinBackend(RobotBase):
         if not np.isfinite(ddq).all():
             raise self._singular()
         return ddq
-
-
-def move_base(model: pin.Model, geometries: tuple[pin.GeometryModel, ...], displacement: pin.SE3) -> None:
-    """Move every joint, frame, inertia and geometry fixed to the world; the frame "universe" is the world itself."""
-    for joint in range(1, model.njoints):
-        if model.parents[joint] == 0:
-            model.jointPlacements[joint] = displacement * model.jointPlacements[joint]
-    for frame in model.frames[1:]:
-        if frame.parentJoint == 0:
-            frame.placement = displacement * frame.placement
-    model.inertias[0] = displacement.act(model.inertias[0])
-    for geometry in geometries:
-        for thing in geometry.geometryObjects:
-            if thing.parentJoint == 0:
-                thing.placement = displacement * thing.placement

@@ -187,8 +187,7 @@ class PinRobot(PinBackend):
         }
         twin._model = self._model.copy()
         twin._collision, twin._visual = self._collision.clone(), self._visual.clone()
-        twin.__dict__.update(copy.deepcopy(state, memo))
-        twin._rebuild()
+        twin.__setstate__(copy.deepcopy(state, memo))
         return twin
 
     def with_limits(

@@ -153,7 +153,8 @@ class StoredState(Primitives):
             if joint not in slices:
                 raise unknown_name("joint", joint, slices)
             at = slices[joint][which]
-            result[at] = vector([value] if np.isscalar(value) else value, at.stop - at.start, f"{name}[{joint!r}]")
+            entries = [value] if np.isscalar(value) or getattr(value, "ndim", 1) == 0 else value
+            result[at] = vector(entries, at.stop - at.start, f"{name}[{joint!r}]")
         return result
 
     def _frame(self, frame: Any) -> str:
