@@ -117,7 +117,8 @@ def move_base(model: pin.Model, geometries: tuple[pin.GeometryModel, ...], displ
     for joint in range(1, model.njoints):
         if model.parents[joint] == 0:
             model.jointPlacements[joint] = displacement * model.jointPlacements[joint]
-    for frame in model.frames[1:]:
+    for index in range(1, model.nframes):
+        frame = model.frames[index]  # a slice would hold copies
         if frame.parentJoint == 0:
             frame.placement = displacement * frame.placement
     model.inertias[0] = displacement.act(model.inertias[0])
