@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from . import jacobian_method, scipy_method
+from .batch import solve_batch
+from .batch_result import BatchResult
+from .branches import solve_all
 from .callbacks import CallbackReturn, Constraint, IKCallback, chain
 from .cost import CostFunction, default_ik_cost_function
 from .debug import IKDebug
@@ -12,6 +15,7 @@ from .native_search import fast as native_fast
 from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult, as_target
 from .registry import METHODS, register_method
 from .solver import ik_jacobian, ik_jacobian_cpp, ik_scipy, solve
+from .track import TrackResult, track
 
 register_method("scipy", scipy_method.scipy_method, minimises_cost=True, trusted=True, draws=False)
 register_method(
@@ -33,6 +37,7 @@ register_method(
 
 __all__ = [
     "METHODS",
+    "BatchResult",
     "CallbackReturn",
     "Constraint",
     "CostFunction",
@@ -43,6 +48,7 @@ __all__ = [
     "IKStatus",
     "InnerResult",
     "IntermediateIkResult",
+    "TrackResult",
     "as_target",
     "chain",
     "default_ik_cost_function",
@@ -51,4 +57,7 @@ __all__ = [
     "ik_scipy",
     "register_method",
     "solve",
+    "solve_all",
+    "solve_batch",
+    "track",
 ]

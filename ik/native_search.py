@@ -180,3 +180,64 @@ class _Failure:
         return IKResult(
             seen.q, status, seen.distance, seen.angle, seen.cost, self.used, self.restarts, self.seed, NAME, message
         )
+
+
+def batch_rows(
+    robot: Any,
+    poses: Array,
+    starts: Array,
+    seed: int,
+    first: int,
+    max_iter: int,
+    tolerance: Tolerance | None,
+    threads: int,
+) -> dict[str, Any] | None:
+    """The columns of a BatchResult, problems side by side in lanes; None if the kernel does not take them as they are.
+
+    Args:
+        robot: The robot.
+        poses: Rigid targets (N, 4, 4).
+        starts: (N, nq).
+        seed: Of the random starts.
+        first: Number of the first target.
+        max_iter: Iterations for each target.
+        tolerance: Of every target.
+        threads: Of the kernel.
+    """
+    chain = chain_of(robot)
+    lower, upper = robot.limits.position
+    if chain is None or seed >= 2**63 or not ((starts >= lower) & (starts <= upper)).all():
+        return None
+    position, rotation, ball = _DEFAULT_RADII
+    if tolerance is not None and tolerance is not DEFAULT_TOLERANCE:
+        position, rotation, ball = chain.solvers.get(tolerance) or _remember(chain, tolerance)
+    if not ball or not (0.0 < rotation < math.pi and 0.0 < position < FREE):
+        return None
+    solver = solver_of(robot, chain, _PLAIN, SEARCH)
+    count, reserve = len(poses), min(max_iter // 4, LARGEST_RESERVE)
+    q, errors, counts = starts.copy(), np.empty((count, 2)), np.empty((count, 5), dtype=np.int64)
+    solver.solve_batch(
+        poses, starts, q, errors, counts, position, rotation, MOST_ATTEMPTS, max_iter - reserve, seed, first, threads
+    )
+    found = counts[:, 0] != 0
+    status = np.where(found, str(IKStatus.CONVERGED), "").astype("U16")
+    iterations, restarts = counts[:, 1].copy(), np.maximum(counts[:, 2] - 1, 0)
+    for i in np.flatnonzero(~found).tolist():
+        failure = _Failure(robot, chain, poses[i], starts[i], position, rotation, (seed + first + i) % 2**63, max_iter)
+        if counts[i, 2] == 0:
+            result = failure.out_of_reach(solver.gap(poses[i], starts[i]) - position)
+        else:
+            best = _Seen(q[i].copy(), *errors[i].tolist())
+            result = failure.explained(best, *counts[i, 1:3].tolist(), *map(bool, counts[i, 3:]))
+        q[i], status[i], found[i] = result.q, str(result.status), result.success
+        errors[i] = result.position_error, result.rotation_error
+        iterations[i] = result.iterations
+    return {
+        "q": q,
+        "success": found,
+        "status": status,
+        "position_error": errors[:, 0].copy(),
+        "rotation_error": errors[:, 1].copy(),
+        "iterations": iterations,
+        "restarts": restarts,
+    }

@@ -354,8 +354,12 @@ struct PySolver {
   double gap(nb::handle target_, nb::handle q_init_) const {
     Span<double> H(target_, "target"), q_init(q_init_, "q_init");
     if (H.size() != 16 || !rigid(H.data()) || q_init.size() != chain.nq || !within(q_init.data())) return NAN;
+    return beyond(H.data());
+  }
+
+  double beyond(const double *H) const {
     double square = 0;
-    for (int k = 0; k < 3; ++k) square += (H.data()[4 * k + 3] - ball[k]) * (H.data()[4 * k + 3] - ball[k]);
+    for (int k = 0; k < 3; ++k) square += (H[4 * k + 3] - ball[k]) * (H[4 * k + 3] - ball[k]);
     return sqrt(square) - ball[3];
   }
 
@@ -386,7 +390,8 @@ struct PySolver {
   }
 
   // targets (N, 4, 4); q_init (N, nq) or None; q (N, nq) in and out; errors (N, 2); counts (N, 5) int64:
-  // converged, iterations, attempts, outside, stalled. Problem i has the index first + i.
+  // converged, iterations, attempts, outside, stalled. Problem i has the index first + i. What is out of reach is not
+  // tried: attempts 0.
   void solve_batch(nb::handle targets_, nb::handle q_init_, nb::handle q_, nb::handle errors_, nb::handle counts_,
                    double position_tolerance, double rotation_tolerance, int max_attempts, long long max_iterations,
                    unsigned long long seed, unsigned long long first, int threads) const {
@@ -408,35 +413,72 @@ struct PySolver {
     const Kernel *kernel = active;
     nb::gil_scoped_release release;
     std::vector<double> flat(12 * count), found(count * chain.n);
-    std::vector<IkProblem> problems(count);
-    std::vector<IkAnswer> answers(count);
+    std::vector<IkProblem> problems;
+    std::vector<IkAnswer> answers;
+    std::vector<long> row;
     for (long i = 0; i < count; ++i) {
       flatten(H.data() + 16 * i, flat.data() + 12 * i);
-      problems[i] = {flat.data() + 12 * i, starts.empty() ? nullptr : starts.data() + i * chain.n, seed,
-                     first + (unsigned long long)i};
-      answers[i].q = found.data() + i * chain.n;
+      errors.data()[2 * i] = errors.data()[2 * i + 1] = NAN;
+      std::memset(counts.data() + 5 * i, 0, 5 * sizeof(long long));
+      if (beyond(H.data() + 16 * i) > position_tolerance) continue;
+      problems.push_back({flat.data() + 12 * i, starts.empty() ? nullptr : starts.data() + i * chain.n, seed,
+                          first + (unsigned long long)i});
+      answers.push_back(IkAnswer{});
+      answers.back().q = found.data() + i * chain.n;
+      row.push_back(i);
     }
+    const long open = (long)problems.size();
     std::atomic<long> next{0};
     const long chunk = 256;
     auto work = [&] {
-      for (long a; (a = next.fetch_add(chunk)) < count;) {
-        const long b = a + chunk < count ? a + chunk : count;
+      for (long a; (a = next.fetch_add(chunk)) < open;) {
+        const long b = a + chunk < open ? a + chunk : open;
         kernel->solve_batch(chain, o, problems.data() + a, b - a, answers.data() + a);
-        for (long i = a; i < b; ++i) {
-          const bool met = measure(answers[i], problems[i].target, o, q.data() + i * chain.nq, errors.data() + 2 * i);
+        for (long k = a; k < b; ++k) {
+          const long i = row[k];
+          const bool met = measure(answers[k], problems[k].target, o, q.data() + i * chain.nq, errors.data() + 2 * i);
           long long *c = counts.data() + 5 * i;
-          c[0] = answers[i].converged && met;
-          c[1] = answers[i].iterations;
-          c[2] = answers[i].attempts;
-          c[3] = answers[i].outside;
-          c[4] = answers[i].stalled;
+          c[0] = answers[k].converged && met;
+          c[1] = answers[k].iterations;
+          c[2] = answers[k].attempts;
+          c[3] = answers[k].outside;
+          c[4] = answers[k].stalled;
         }
       }
     };
     std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < count; ++t) others.emplace_back(work);
+    for (int t = 1; t < threads && t * chunk < open; ++t) others.emplace_back(work);
     work();
     for (std::thread &thread : others) thread.join();
+  }
+
+  // Follows targets (N, 4, 4) from q_start (nq), each step from the solution before; q (N, nq) and errors (N, 2) are
+  // written up to the first step that fails, whose number is returned (N if none does).
+  long track(nb::handle targets_, nb::handle q_start_, nb::handle q_, nb::handle errors_, double position_tolerance,
+             double rotation_tolerance, long long step_iterations) const {
+    Span<double> H(targets_, "targets"), q_start(q_start_, "q_start"), q(q_, "q", true), errors(errors_, "errors", true);
+    const long count = H.size() / 16;
+    H.require(16 * count, "targets");
+    q_start.require(chain.nq, "q_start");
+    q.require(count * chain.nq, "q");
+    errors.require(2 * count, "errors");
+    const IkOptions o = limited(position_tolerance, rotation_tolerance, 1, step_iterations);
+    const Kernel *kernel = abreast();
+    nb::gil_scoped_release release;
+    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints];
+    const double *previous = q_start.data();
+    for (long i = 0; i < count; ++i) {
+      double *here = q.data() + i * chain.nq;
+      std::memcpy(here, previous, chain.nq * sizeof(double));
+      flatten(H.data() + 16 * i, target);
+      pick(previous, start);
+      IkAnswer answer{};
+      answer.q = found;
+      kernel->solve(chain, o, IkProblem{target, start, 0, 0}, answer);
+      if (!measure(answer, target, o, here, errors.data() + 2 * i) || !answer.converged) return i;
+      previous = here;
+    }
+    return count;
   }
 };
 
@@ -473,5 +515,7 @@ NB_MODULE(_core, m) {
       .def("solve_batch", &PySolver::solve_batch, nb::arg("targets"), nb::arg("q_init").none(), nb::arg("q"),
            nb::arg("errors"), nb::arg("counts"), nb::arg("position_tolerance"), nb::arg("rotation_tolerance"),
            nb::arg("max_attempts"), nb::arg("max_iterations"), nb::arg("seed"), nb::arg("first") = 0,
-           nb::arg("threads") = 1);
+           nb::arg("threads") = 1)
+      .def("track", &PySolver::track, nb::arg("targets"), nb::arg("q_start"), nb::arg("q"), nb::arg("errors"),
+           nb::arg("position_tolerance"), nb::arg("rotation_tolerance"), nb::arg("step_iterations"));
 }

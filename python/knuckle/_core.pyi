@@ -79,3 +79,13 @@ class Solver:
         first: int = 0,
         threads: int = 1,
     ) -> None: ...
+    def track(
+        self,
+        targets: _Float,
+        q_start: _Float,
+        q: _Float,
+        errors: _Float,
+        position_tolerance: float,
+        rotation_tolerance: float,
+        step_iterations: int,
+    ) -> int: ...

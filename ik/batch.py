@@ -1,0 +1,274 @@
+"""Many targets at once: lanes and threads in the kernel, or chunks on any executor; resumable."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..robot.arrays import Array, matrix, scalar
+from ..robot.errors import InputError, InputTypeError, MissingDependencyError
+from ..robot.spatial import orthonormality
+from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
+from ..robot.transformation import Transformation
+from .batch_result import BatchResult, read_npz, write_npz
+from .native_search import batch_rows
+from .native_solver import NAME, chain_of
+from .solver import seed_of, solve
+
+if TYPE_CHECKING:
+    from ..robot.base import RobotBase
+
+CHUNK = 4096
+"""Targets solved between two steps of the progress bar, two writes of the file, or in one task of an executor."""
+THREADS_PAY = 2000
+"""Targets from which on threads are used where nobody says how many."""
+COLUMNS = ("q", "success", "status", "position_error", "rotation_error", "iterations", "restarts")
+
+
+def solve_batch(
+    robot: RobotBase,
+    targets: Any,
+    q_init: Any = None,
+    *,
+    rng: Any = None,
+    tolerance: Tolerance | None = None,
+    max_iter: int = 1000,
+    ik_method: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    chunk: int = CHUNK,
+    progress: bool = False,
+    resume: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> BatchResult:
+    """Solve inverse kinematics for many targets.
+
+    The answer to a target depends on the target, its start, the seed and its place in the list alone: never on
+    threads, chunks, executors or interruptions.
+
+    Args:
+        robot: The robot; it is not moved. For an executor of processes it is pickled.
+        targets: Poses of the tcp in the world, (N, 4, 4) or a sequence of poses.
+        q_init: Where to start: (nq,) for all, (N, nq), or None for the stored configuration.
+        rng: Generator or seed; None draws a fresh seed, or takes that of the file to resume.
+        tolerance: Of every target; None is 1e-5 m and 1e-4 rad.
+        max_iter: Iterations for each target.
+        ik_method: As in `solve`. The kernel's lanes serve plain problems of its own method, the default.
+        threads: Threads of the kernel; None is one, or all cores from 2000 targets on.
+        executor: Anything with `submit` as in concurrent.futures, for work beyond this process.
+        chunk: Targets per task.
+        progress: Show a progress bar (needs tqdm).
+        resume: File that is written after every chunk; if it holds part of the same work, the rest is done.
+        **options: Further options of `solve`, for each target.
+
+    Returns:
+        A BatchResult.
+
+    Raises:
+        InputError: on bad arguments, or a file to resume that belongs to other work; nothing is solved then.
+    """
+    poses = as_poses(targets)
+    starts = _starts(robot, q_init, len(poses))
+    if tolerance is not None and not isinstance(tolerance, Tolerance):
+        raise InputTypeError(f"tolerance must be a Tolerance, got {type(tolerance).__name__}")
+    size = int(scalar(chunk, "chunk", minimum=1))
+    workers = _threads(threads, len(poses), executor)
+    asked = {"tolerance": tolerance, "max_iter": int(scalar(max_iter, "max_iter", minimum=1)), "ik_method": ik_method}
+    job = _Job(robot, poses, starts, asked | options, rng, None if resume is None else Path(resume))
+    spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
+    if resume is None and not progress and executor is None and spans:
+        spans = [(0, len(poses))]  # nobody waits for a part of it
+    with _bar(progress, len(poses), int(job.done.sum())) as advance:
+        for a, b, rows in _run(job, spans, workers, executor):
+            job.take(a, b, rows)
+            advance(b - a)
+    return job.result()
+
+
+def as_poses(targets: Any) -> Array:
+    """Rigid poses (N, 4, 4) from such an array or a sequence of poses."""
+    if isinstance(targets, np.ndarray) and targets.ndim == 3:
+        poses = np.ascontiguousarray(matrix(targets, (-1, 4, 4), "targets"))
+        deviation, determinant = orthonormality(poses[:, :3, :3])
+        bad = np.flatnonzero((deviation > 1e-12) | (determinant < 0) | (poses[:, 3] != [0, 0, 0, 1]).any(axis=1))
+        if not len(bad):
+            return poses
+        poses = poses.copy()
+        for i in bad.tolist():
+            poses[i] = _pose(poses[i], i)
+        return poses
+    if isinstance(targets, str | bytes) or not hasattr(targets, "__iter__"):
+        raise InputTypeError(f"targets must be (N, 4, 4) or a sequence of poses, got {type(targets).__name__}")
+    several = [_pose(target, i) for i, target in enumerate(targets)]
+    return np.array(several, dtype=np.float64).reshape(-1, 4, 4)
+
+
+def _pose(target: Any, index: int) -> Array:
+    try:
+        return Transformation(target).homogeneous
+    except InputError as error:
+        raise type(error)(f"targets[{index}]: {error}") from None
+
+
+def _starts(robot: RobotBase, q_init: Any, count: int) -> Array:
+    if q_init is None:
+        q_init = robot.q
+    array = np.asarray(q_init)
+    rows = matrix(q_init, (-1, robot.nq) if array.ndim == 2 else (robot.nq,), "q_init")
+    if rows.ndim == 2 and len(rows) != count:
+        raise InputError(f"q_init must have one row for each of the {count} targets, got {len(rows)}")
+    return np.ascontiguousarray(np.broadcast_to(rows, (count, robot.nq)))
+
+
+def _threads(threads: Any, count: int, executor: Any) -> int:
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InputTypeError(f"executor must offer submit(), got {type(executor).__name__}")
+    if threads is None:
+        return (os.cpu_count() or 1) if executor is None and count >= THREADS_PAY else 1
+    return int(scalar(threads, "threads", minimum=1))
+
+
+class _Job:
+    """The work, what of it is done, and the file that remembers."""
+
+    def __init__(
+        self, robot: RobotBase, poses: Array, starts: Array, options: dict[str, Any], rng: Any, file: Path | None
+    ) -> None:
+        self.robot, self.poses, self.starts, self.options, self.file = robot, poses, starts, options, file
+        self.method = _method_name(robot, options)
+        count = len(poses)
+        self.done: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        self.rows: dict[str, Any] = {
+            "q": np.full((count, robot.nq), np.nan),
+            "success": np.zeros(count, dtype=np.bool_),
+            "status": np.full(count, "", dtype="U16"),
+            "position_error": np.full(count, np.nan),
+            "rotation_error": np.full(count, np.nan),
+            "iterations": np.zeros(count, dtype=np.int64),
+            "restarts": np.zeros(count, dtype=np.int64),
+        }
+        if file is not None and file.exists():
+            self.seed = self._recall(file, rng)
+        else:
+            self.seed = seed_of(rng)
+
+    def _recall(self, file: Path, rng: Any) -> int:
+        kept = read_npz(file, [*COLUMNS, "done", "seed", "fingerprint"])
+        seed = int(kept["seed"])
+        if str(kept["fingerprint"]) != self._fingerprint() or (rng is not None and seed_of(rng) != seed):
+            raise InputError(f"{str(file)!r} holds the answers of other work; name another file or remove it")
+        self.done, self.rows = kept["done"].copy(), {name: kept[name].copy() for name in COLUMNS}
+        return seed
+
+    def _fingerprint(self) -> str:
+        """Of everything the answers depend on but the seed."""
+        robot, digest = self.robot, hashlib.sha256()
+        probe = robot.fk(robot.random_configuration(0)).homogeneous.round(9)
+        for array in (self.poses, self.starts, robot.limits.position, probe):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        tolerance = self.options["tolerance"] or DEFAULT_TOLERANCE
+        plain = {name: repr(value) for name, value in sorted(self.options.items()) if name != "tolerance"}
+        digest.update(json.dumps([robot.name, robot.tcp, tolerance.to_dict(), plain]).encode())
+        return digest.hexdigest()
+
+    def take(self, a: int, b: int, rows: dict[str, Any]) -> None:
+        """Put the answers to targets a to b in their place, and remember them."""
+        for name in COLUMNS:
+            self.rows[name][a:b] = rows[name]
+        self.done[a:b] = True
+        if self.file is not None:
+            extra = {"done": self.done, "seed": self.seed, "fingerprint": self._fingerprint(), "method": self.method}
+            write_npz(self.file, {**self.rows, **extra})
+
+    def result(self) -> BatchResult:
+        return BatchResult(**self.rows, seed=self.seed, method=self.method)
+
+    def part(self, a: int, b: int, threads: int) -> tuple[RobotBase, Array, Array, int, int, dict[str, Any], int]:
+        """Arguments of `solve_rows` for targets a to b."""
+        return self.robot, self.poses[a:b], self.starts[a:b], self.seed, a, self.options, threads
+
+
+def _method_name(robot: RobotBase, options: dict[str, Any]) -> str:
+    method = options["ik_method"]
+    if method is None:
+        return NAME if chain_of(robot) is not None else "jacobian"
+    return method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
+
+
+def _run(
+    job: _Job, spans: list[tuple[int, int]], threads: int, executor: Executor | None
+) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    if executor is None:
+        for a, b in spans:
+            yield a, b, solve_rows(*job.part(a, b, threads))
+        return
+    running: dict[Future[dict[str, Any]], tuple[int, int]] = {}
+    waiting = iter(spans)
+    ahead = 2 * (os.cpu_count() or 1) + 8  # tasks handed over at a time: a bounded amount of memory
+    try:
+        while True:
+            for a, b in waiting:
+                running[executor.submit(solve_rows, *job.part(a, b, threads))] = a, b
+                if len(running) >= ahead:
+                    break
+            if not running:
+                return
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                a, b = running.pop(future)
+                yield a, b, future.result()
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def solve_rows(
+    robot: RobotBase, poses: Array, starts: Array, seed: int, first: int, options: dict[str, Any], threads: int
+) -> dict[str, Any]:
+    """The columns of a BatchResult for a run of targets, the first of which has the number `first`."""
+    rest = {name: value for name, value in options.items() if name not in ("tolerance", "max_iter", "ik_method")}
+    if not rest and options["ik_method"] in (None, NAME):
+        rows = batch_rows(robot, poses, starts, seed, first, options["max_iter"], options["tolerance"], threads)
+        if rows is not None:
+            return rows
+    results = [
+        solve(robot, pose, q_init=start, rng=seed_at(seed, first + i), **options)
+        for i, (pose, start) in enumerate(zip(poses, starts, strict=True))
+    ]
+    return {
+        "q": np.array([r.q for r in results]).reshape(len(results), robot.nq),
+        "success": np.array([r.success for r in results], dtype=np.bool_),
+        "status": np.array([str(r.status) for r in results], dtype="U16"),
+        "position_error": np.array([r.position_error for r in results]),
+        "rotation_error": np.array([r.rotation_error for r in results]),
+        "iterations": np.array([r.iterations for r in results], dtype=np.int64),
+        "restarts": np.array([r.restarts for r in results], dtype=np.int64),
+    }
+
+
+def seed_at(seed: int, index: int) -> int:
+    """The seed of one target of a batch."""
+    return int(np.random.SeedSequence([seed, index]).generate_state(1, np.uint64)[0] >> np.uint64(8))
+
+
+@contextmanager
+def _bar(shown: bool, total: int, done: int) -> Iterator[Callable[[int], Any]]:
+    if not shown:
+        yield lambda count: None
+        return
+    try:
+        tqdm = importlib.import_module("tqdm")
+    except ImportError:
+        raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
+    with tqdm.tqdm(total=total, initial=done, unit="pose") as bar:
+        yield bar.update

@@ -1,0 +1,103 @@
+"""The answers to many problems, as arrays, and their file."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..robot.arrays import Array
+from ..robot.errors import InputError
+from .cost import pose_cost
+from .problem import IKResult, IKStatus
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchResult:
+    """Answers in the order of the targets; row i is what `result[i]` gives as an IKResult."""
+
+    q: Array
+    """Configurations found (N, nq); the closest ones seen where not solved."""
+    success: NDArray[np.bool_]
+    """Whether q meets tolerance and limits (N,)."""
+    status: NDArray[np.str_]
+    """Values of IKStatus (N,)."""
+    position_error: Array
+    """[m] (N,)."""
+    rotation_error: Array
+    """[rad] (N,)."""
+    iterations: NDArray[np.int64]
+    """Of all attempts (N,)."""
+    restarts: NDArray[np.int64]
+    """Attempts beyond the first (N,)."""
+    seed: int
+    """Passed as `rng`, it gives the same answers again."""
+    method: str
+    """Name of the method used."""
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, index: int) -> IKResult:
+        """The answer to one problem."""
+        distance, angle = float(self.position_error[index]), float(self.rotation_error[index])
+        return IKResult(
+            self.q[index].copy(),
+            IKStatus(str(self.status[index])),
+            distance,
+            angle,
+            pose_cost(distance, angle),
+            int(self.iterations[index]),
+            int(self.restarts[index]),
+            self.seed,
+            self.method,
+        )
+
+    def __repr__(self) -> str:
+        names, counts = np.unique(self.status, return_counts=True)
+        parts = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+        return f"<BatchResult of {len(self)}: {parts or 'empty'}>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a npz file, whole or not at all."""
+        write_npz(Path(path), {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> BatchResult:
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: if the file is not one of those.
+        """
+        names = [field.name for field in fields(cls)]
+        data = read_npz(Path(path), names)
+        return cls(**{**{name: data[name] for name in names}, "seed": int(data["seed"]), "method": str(data["method"])})
+
+
+def write_npz(path: Path, arrays: dict[str, Any]) -> None:
+    """Write beside the place and move there, so that an interruption leaves the old file or the new one."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with partial.open("wb") as stream:
+            np.savez(stream, **arrays)
+        os.replace(partial, path)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_npz(path: Path, names: list[str]) -> dict[str, Any]:
+    """The named arrays of a npz file; objects are not read."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            return {name: data[name] for name in names}
+    except FileNotFoundError:
+        raise InputError(f"there is no file {str(path)!r}") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{str(path)!r} holds no batch of inverse kinematics: {error}") from None
