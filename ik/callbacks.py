@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -73,7 +74,20 @@ def as_callbacks(callbacks: IKCallback | Iterable[IKCallback] | None, name: str)
 def as_constraints(constraints: Constraint | Iterable[Constraint] | None, name: str) -> tuple[Constraint, ...]:
     """A tuple of constraints from one, several or none."""
     wanted = "object with is_satisfied(robot, q) or a function f(robot, q)"
-    return _as_callables(constraints, name, wanted, lambda c: callable(getattr(c, "is_satisfied", c)))
+    return _as_callables(constraints, name, wanted, _takes_robot_and_q)
+
+
+def _takes_robot_and_q(constraint: Any) -> bool:
+    check = getattr(constraint, "is_satisfied", constraint)
+    if not callable(check):
+        return False
+    try:
+        inspect.signature(check).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # built-in functions need not tell
+        return True
+    return True
 
 
 def _as_callables(value: Any, name: str, wanted: str, fits: Callable[[Any], bool]) -> tuple[Any, ...]:

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dposv
 
 from ..robot import native
 from ..robot.arrays import Array, matrix, scalar, vector
@@ -64,6 +62,7 @@ def damped_step(jacobian: Array, e: Array, mu: float) -> Array:
     quick = native.damped_step(jacobian, e, mu)
     if quick is not None:
         return quick
+    dsyrk, dposv = _lapack()
     rows, columns = jacobian.shape
     transposed = jacobian.T
     result: Array
@@ -73,6 +72,15 @@ def damped_step(jacobian: Array, e: Array, mu: float) -> Array:
     else:
         _, result, fault = dposv(dsyrk(1.0, transposed, mu, _identity(columns)), transposed.dot(e), 0, 1)
     return result if fault == 0 else _pseudo_inverse(jacobian, e, 0.0)
+
+
+@functools.cache
+def _lapack() -> tuple[Any, Any]:
+    """BLAS and LAPACK, imported when first needed: it takes as long as all other imports of the package."""
+    from scipy.linalg.blas import dsyrk
+    from scipy.linalg.lapack import dposv
+
+    return dsyrk, dposv
 
 
 @functools.cache

@@ -106,7 +106,7 @@ def native_method(
         position, rotation = min(position, tight), min(rotation, tight)
     q = np.array(q_init)
     seed = 0 if rng is None else int(rng.integers(0, 2**63))
-    found, distance, angle, iterations, _, outside, stalled = solver.solve(
+    found, distance, angle, iterations, attempts, outside, stalled = solver.solve(
         goal.nominal.homogeneous,
         np.ascontiguousarray(q_init),
         q,
@@ -119,7 +119,7 @@ def native_method(
     own_cost = ik_cost_function is not default_ik_cost_function
     cost = float(ik_cost_function(robot, q, goal.nominal)) if own_cost else pose_cost(distance, angle)
     status = IKStatus.LIMITS if outside else IKStatus.STALLED if stalled else IKStatus.OUT_OF_BUDGET
-    return InnerResult(q, IKStatus.CONVERGED if found else status, cost, iterations)
+    return InnerResult(q, IKStatus.CONVERGED if found else status, cost, iterations, attempts - 1)
 
 
 def _step_size(value: Any) -> float:

@@ -17,7 +17,7 @@ from ..robot.tolerance import DEFAULT_TOLERANCE, CartesianSphere, RotationAbsolu
 from ..robot.transformation import Transformation
 from .cost import pose_cost
 from .native_solver import ALONE, CLOSEST, FREE, MOST_ATTEMPTS, NAME, POLISH, SEARCH, chain_of, radii, solver_of
-from .problem import IKMeta, IKResult, IKStatus
+from .problem import IKMeta, IKResult, IKStatus, closest_words
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -130,7 +130,7 @@ class _Failure:
         if self.left > 0:
             self._run(POLISH, best.q, 1, self.left)
             best = min(best, self.last, key=lambda seen: (round(seen.distance, 9), seen.angle))
-        return self._answer(best, IKStatus.UNREACHABLE, f"the target is {gap:.4g} m out of reach")
+        return self._answer(best, IKStatus.UNREACHABLE, f"the target is at least {gap:.4g} m out of reach")
 
     def explained(self, best: _Seen, iterations: int, attempts: int, outside: bool, stalled: bool) -> IKResult:
         """The least cost found by going on from the best, and whether the limits alone stand in the way."""
@@ -149,7 +149,9 @@ class _Failure:
         if stalled:
             reason = f"the error stopped falling before the tolerance was met in {attempts} attempts"
             return self._answer(best, IKStatus.STALLED, reason)
-        return self._answer(best, IKStatus.OUT_OF_BUDGET, f"max_iter = {self.used + self.left} iterations are used up")
+        return self._answer(
+            best, IKStatus.OUT_OF_BUDGET, f"the budget of {self.used + self.left} iterations is used up"
+        )
 
     def _beyond(self) -> str | None:
         """Which joints pass their limits in a solution that heeds none, and by how much; None: no solution."""
@@ -177,6 +179,10 @@ class _Failure:
         return found
 
     def _answer(self, seen: _Seen, status: IKStatus, message: str) -> IKResult:
+        if status is not IKStatus.CONVERGED:
+            dof = len(self.chain.q_index)
+            closest = closest_words(seen.distance, seen.angle, dof if dof < 6 else None)
+            message = f"{message}; {closest}" if message else closest
         return IKResult(
             seen.q, status, seen.distance, seen.angle, seen.cost, self.used, self.restarts, self.seed, NAME, message
         )

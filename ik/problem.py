@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -218,6 +219,19 @@ class InnerResult:
     """Value of the cost function at q."""
     iterations: int
     """Iterations used."""
+    restarts: int = 0
+    """Attempts beyond the first that the method made by itself."""
+
+
+def closest_words(distance: float, angle: float, dof: int | None = None) -> str:
+    """How near the closest pose is [m], [rad], and what an arm of `dof` < 6 degrees of freedom had better be asked."""
+    words = f"the closest pose found is {distance:.3g} m and {angle:.3g} rad away"
+    if dof is not None:
+        words += (
+            f"; {dof} degrees of freedom reach few poses in full: "
+            "leave the rotation free with tolerance=CartesianSphere(1e-4)"
+        )
+    return words
 
 
 def as_target(target: Target, tolerance: Tolerance | None = None) -> ToleratedPose:
@@ -233,8 +247,35 @@ def as_target(target: Target, tolerance: Tolerance | None = None) -> ToleratedPo
             f"got {type(tolerance).__name__}"
         )
     if isinstance(target, ToleratedPose):
-        return target if tolerance is None else ToleratedPose(target.nominal, tolerance)
+        return _restricting(target if tolerance is None else ToleratedPose(target.nominal, tolerance))
     if target is None:
         raise InputError("target must be a ToleratedPose, a Transformation, a pinocchio.SE3 or a 4x4 array, got None")
+    if isinstance(target, list | tuple | np.ndarray) and not hasattr(target, "homogeneous"):
+        _refuse_other_shapes(target)
     pose = target if isinstance(target, Transformation) else Transformation(target)
-    return ToleratedPose(pose, DEFAULT_TOLERANCE if tolerance is None else tolerance)
+    return _restricting(ToleratedPose(pose, DEFAULT_TOLERANCE if tolerance is None else tolerance))
+
+
+def _refuse_other_shapes(target: Any) -> None:
+    """Say what to write instead of a point or of several poses."""
+    try:
+        shape = np.shape(target)
+    except ValueError:
+        shape = (-1,)
+    if shape != (4, 4):
+        remedy = "see knuckle.Transformation for other ways to write a pose"
+        if shape == (3,):
+            remedy = "for a point: Transformation.from_translation(point) with tolerance=CartesianSphere(1e-4)"
+        elif len(shape) == 3 or (len(shape) == 1 and shape != (-1,)) or shape == (-1,):
+            remedy = "one pose a call; for several see knuckle.ik.solve_batch and knuckle.ik.track"
+        raise InputError(f"target must be one pose, such as a 4x4 array, got shape {shape}; {remedy}")
+
+
+def _restricting(goal: ToleratedPose) -> ToleratedPose:
+    """The goal, unless everything would do."""
+    if math.isinf(goal.tolerance.position_radius) and math.isinf(goal.tolerance.rotation_radius):
+        raise InputError(
+            "tolerance leaves position and rotation free, so every configuration is a solution; "
+            "for a position with any rotation use CartesianSphere(radius)"
+        )
+    return goal

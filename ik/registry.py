@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..robot.errors import InputError, InputTypeError, unknown_name
+from ..robot.errors import InputError, InputTypeError, UnknownNameError, unknown_name
 from .problem import IKResult, InnerResult
 
 InnerMethod = Callable[..., InnerResult]
@@ -50,9 +50,10 @@ class Method:
     def check(self, options: dict[str, Any]) -> None:
         """Refuse options that the method does not have."""
         if self.options is not None and not options.keys() <= self.options:
-            foreign = ", ".join(sorted(repr(name) for name in options.keys() - self.options))
+            foreign = sorted(options.keys() - self.options)
             known = ", ".join(sorted(self.options)) or "no options"
-            raise InputError(f"method {self.name!r} has no option {foreign}; it takes {known}")
+            listed = ", ".join(map(repr, foreign))
+            raise InputError(f"method {self.name!r} has no option {listed}{_meant(foreign[0])}; it takes {known}")
 
 
 METHODS: dict[str, Method] = {}
@@ -133,8 +134,53 @@ def default_method(robot: Any, options: dict[str, Any], *, callbacks: bool, own_
     if not fitting:
         known = sorted({name for method in candidates for name in method.options or ()})
         foreign = [name for name in options if name not in known] or list(options)
-        raise unknown_name("option of an IK method", foreign[0], known)
+        hint = _meant(foreign[0])
+        if hint:
+            raise UnknownNameError(f"ik has no argument {foreign[0]!r}{hint}")
+        raise unknown_name("argument of ik", foreign[0], [*ARGUMENTS, *known])
     return fitting[0]
+
+
+ARGUMENTS = (
+    "ik_method",
+    "q_init",
+    "rng",
+    "allow_random_restart",
+    "current_best",
+    "ignore_self_collisions",
+    "ik_cost_function",
+    "inner_callbacks",
+    "joint_mask",
+    "max_iter",
+    "outer_callbacks",
+    "outer_constraints",
+    "task",
+    "convergence_threshold",
+    "tolerance",
+)
+"""Arguments of `solve`; a test holds them to its signature."""
+_MEANT = {
+    "seed": "rng",
+    "q0": "q_init",
+    "start": "q_init",
+    "initial": "q_init",
+    "method": "ik_method",
+    "solver": "ik_method",
+    "constraints": "outer_constraints",
+    "callbacks": "inner_callbacks",
+    "mask": "joint_mask",
+    "cost": "ik_cost_function",
+    "tol": "tolerance",
+    "iterations": "max_iter",
+    "max_iterations": "max_iter",
+}
+
+
+def _meant(name: str) -> str:
+    """What a name from elsewhere is called here."""
+    if name in ("frame", "tcp", "tip", "end_effector"):
+        return "; it solves for robot.tcp, which may be set to any frame"
+    return f"; did you mean {_MEANT[name]!r}?" if name in _MEANT else ""
 
 
 def _callable(run: Any) -> InnerMethod:

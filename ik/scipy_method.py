@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 
 from ..robot.arrays import Array
 from ..robot.errors import InputError, InputTypeError, unknown_name
@@ -76,7 +76,7 @@ def scipy_method(
         run.look(np.zeros(len(run.free)))
         if not len(run.free):
             return run.descent.failed(IKStatus.STALLED)
-        minimize(
+        _optimize().minimize(
             run.value if run.own_cost else run.value_and_gradient,
             np.zeros(len(run.free)),
             jac=None if run.own_cost else True,
@@ -93,7 +93,7 @@ def _minimize_options(scipy_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
     if scipy_kwargs is not None and not isinstance(scipy_kwargs, Mapping):
         raise InputTypeError(f"scipy_kwargs must be a mapping, got {type(scipy_kwargs).__name__}")
     given = dict(scipy_kwargs or {})
-    known = set(inspect.signature(minimize).parameters) - {"fun", "x0", "args", "jac", "bounds", "callback"}
+    known = set(inspect.signature(_optimize().minimize).parameters) - {"fun", "x0", "args", "jac", "bounds", "callback"}
     if not given.keys() <= known:
         raise InputError(
             f"scipy_kwargs cannot hold {sorted(given.keys() - known)}; minimize can be given {sorted(known)}"
@@ -107,6 +107,14 @@ def _minimize_options(scipy_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
     # scipy's own tests look at the squared error, which is 1e-10 where the error is 1e-5
     given.setdefault("tol", 1e-14)
     return given
+
+
+@functools.cache
+def _optimize() -> Any:
+    """scipy.optimize, imported when first needed: it takes as long as the rest of the package."""
+    from scipy import optimize
+
+    return optimize
 
 
 class _Run:
@@ -132,7 +140,7 @@ class _Run:
         lower, upper, _ = self.freedom.strict
         x = self.freedom.coordinates(q_init)
         self.lower, self.upper = (lower - x)[self.free], (upper - x)[self.free]
-        self.bounds = Bounds(self.lower, self.upper)
+        self.bounds = _optimize().Bounds(self.lower, self.upper)
         self.longest = min(info.max_iter, LONGEST_RUN) if info.allow_random_restart else info.max_iter
         self.descent = Descent(q_init, info, callbacks, threshold)
         self._step = np.zeros(robot.nv)

@@ -16,7 +16,7 @@ from .cost import CostFunction, default_ik_cost_function, pose_cost
 from .freedom import Freedom
 from .jacobian_method import jacobian_method
 from .pose_task import PoseTask, terms
-from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult
+from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult, closest_words
 from .reach import reach_of
 from .registry import Method
 
@@ -74,7 +74,7 @@ class Search:
         self._prepared: Any = None
         self.best: Verdict | None = None
         self.refused: Verdict | None = None
-        self.used = self.attempts = 0
+        self.used = self.attempts = self.restarted = 0
 
     @property
     def rng(self) -> np.random.Generator:
@@ -124,7 +124,7 @@ class Search:
             if last.status is IKStatus.STOPPED:
                 return last
         self._approach(self.info.max_iter - self.used)
-        return Verdict(self.start, 0.0, IKStatus.UNREACHABLE, f"the target is {gap:.4g} m out of reach")
+        return Verdict(self.start, 0.0, IKStatus.UNREACHABLE, f"the target is at least {gap:.4g} m out of reach")
 
     def _attempt(self, q: Array, budget: int, restarting: bool) -> Verdict:
         """One run of the method and the verdict on it; STOPPED if a callback wants the search to end."""
@@ -146,6 +146,7 @@ class Search:
             if answer is CallbackReturn.BREAK and not verdict.accepted:
                 verdict = replace(verdict, status=IKStatus.STOPPED, reason="an outer callback stopped the search")
         self.attempts += 1
+        self.restarted += inner.restarts
         if self.attempts == 1 and not verdict.accepted:
             # the run may have been better where it began than where it ended, once that is clipped to the limits
             self._keep(Verdict(q, self._measure(q)[0], IKStatus.STALLED))
@@ -221,10 +222,11 @@ class Search:
         if beyond is not None:
             return beyond
         if last.status is IKStatus.OUT_OF_BUDGET:
-            return replace(last, reason=f"max_iter = {self.info.max_iter} iterations are used up")
+            return replace(last, reason=f"the budget of {self.info.max_iter} iterations is used up")
         if last.status is IKStatus.LIMITS and self.used < self.info.max_iter:
             last = replace(last, status=IKStatus.STALLED, reason="")
-        tries = "" if self.attempts == 1 else f" in {self.attempts} attempts"
+        count = self.attempts + self.restarted
+        tries = "" if count == 1 else f" in {count} attempts"
         return replace(last, reason=last.reason or f"the cost stopped falling before the tolerance was met{tries}")
 
     def _approach(self, budget: int) -> Verdict | None:
@@ -252,6 +254,11 @@ class Search:
         verdict = self._judge(replace(inner, status=IKStatus.STALLED))
         return verdict if verdict.status is IKStatus.LIMITS else None
 
+    def _dof_hint(self) -> int | None:
+        """Degrees of freedom, if they are fewer than a full pose needs."""
+        count = int(self.freedom.moving.sum())
+        return count if count < 6 and self.task.mask.all() else None
+
     def _named(self, beyond: Array) -> str:
         names = self.robot.dof_names
         parts = ", ".join(f"{names[v]} by {abs(beyond[v]):.3g}" for v in np.flatnonzero(beyond))
@@ -261,6 +268,7 @@ class Search:
         """The result: a solution, or the best configuration seen with the reason."""
         shown = verdict if verdict.accepted or self.best is None else self.best
         distance, angle = pose_error(self.robot.pose(shown.q, self.frame), self.goal.nominal.homogeneous)
+        closest = "" if verdict.accepted else closest_words(distance, angle, self._dof_hint())
         return IKResult(
             shown.q.copy(),
             verdict.status,
@@ -268,8 +276,8 @@ class Search:
             angle,
             shown.cost,
             self.used,
-            max(self.attempts - 1, 0),
+            max(self.attempts - 1, 0) + self.restarted,
             self.seed,
             self.method.name,
-            "; ".join(part for part in (verdict.reason, *self.notes) if part),
+            "; ".join(part for part in (verdict.reason, closest, *self.notes) if part),
         )

@@ -155,10 +155,21 @@ class RobotBase(DynamicQueries):
         Args:
             target: ToleratedPose, Transformation, SE3 or (4, 4) pose of the tcp in the world.
             eef_pose: Alias of target.
-            **options: As in `knuckle.ik.solve`.
+            **options: Arguments of `knuckle.ik.solve`, all optional:
+
+                * q_init: where to start (nq,); the stored configuration by default;
+                * rng: generator or seed of the restarts;
+                * tolerance: for example `CartesianSphere(1e-4)` for a position with any rotation;
+                * max_iter: iterations of all attempts together, 1000 by default;
+                * allow_random_restart: False keeps to the solution that belongs to q_init;
+                * ik_method: "jacobian_cpp", "jacobian", "scipy" or a function;
+                * joint_mask: degrees of freedom that may move (nv,);
+                * outer_constraints: `f(robot, q) -> bool`, one or several;
+                * task, ignore_self_collisions, current_best, ik_cost_function, convergence_threshold,
+                  inner_callbacks, outer_callbacks, and the options of the method.
 
         Returns:
-            An IKResult; true if solved, unpacks as `(q, success)`.
+            An IKResult; true if solved, unpacks as `(q, success)`. Its status and message say why not.
         """
         return _solving("solver").solve(self, _target(target, eef_pose), **options)
 

@@ -164,7 +164,7 @@ class Coordinates:
             if (np.abs(length - 1.0) > 1e-3).any():
                 worst = float(length.reshape(-1)[np.argmax(np.abs(length - 1.0))])
                 raise InputError(f"{name}: the {what} must have length 1, got {worst:.6g}; divide it by its length")
-            result[..., at] /= length
+            result[..., at] /= np.where(np.abs(length - 1.0) < 1e-14, 1.0, length)  # what is unit comes back unchanged
         return result
 
     def neutral(self) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, vector, vector_or_batch
+from .arrays import Array, vector
 from .errors import DescriptionError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
@@ -120,7 +120,7 @@ class DynamicQueries(KinematicQueries):
         """Forward dynamics, the exact inverse of `id` with the same switches: accelerations (nv,) or (N, nv).
 
         Args:
-            tau: Torques (nv,) or batch (N, nv) [N m or N].
+            tau: Torques (nv,), batch (N, nv) or mapping (joints left out: 0) [N m or N].
             q: As in `id`.
             dq: As in `id`.
             motor_inertia: The rotors resist acceleration.
@@ -131,7 +131,9 @@ class DynamicQueries(KinematicQueries):
         Raises:
             DescriptionError: if the mass matrix is singular, so that no acceleration follows.
         """
-        tau = vector_or_batch(tau, self.nv, "tau")
+        if tau is None:
+            raise InputTypeError("tau is required: torques (nv,), a batch (N, nv), or a mapping from joint names")
+        tau = self._rates(tau, np.zeros(self.nv), "tau")
         q, dq, axes = self._one_or_many(q), self._rates(dq, self.dq, "dq"), self._wrench_axes(eef_wrench_frame)
         count = rows(("tau", tau), ("q", q), ("dq", dq))
         if friction:

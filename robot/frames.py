@@ -18,6 +18,10 @@ _PREFERENCE = ("frame", "link", "joint", "sensor")
 """Which frame a bare name means if several bear it."""
 
 
+_TOOL_WORDS = ("tcp", "tool", "end_effector", "ee_link", "gripper", "hand")
+"""What tools are called."""
+
+
 class FrameTable:
     """Frames by name: `ids` takes names as listed, "link:a" or "joint:a" for a shared name, and the bare name."""
 
@@ -44,8 +48,12 @@ class FrameTable:
         """
         if len(self._tips) > 1:
             tips = ", ".join(repr(self.names[index]) for index in self._tips)
+            tools = [n for n in self.names if any(word in n.lower() for word in _TOOL_WORDS)] or [
+                self.names[self._tips[0]]
+            ]
             raise InputError(
-                f"the robot has several tips ({tips}); choose one: robot.tcp = {self.names[self._tips[0]]!r}"
+                f"the robot has several tips ({tips}), so the tcp must be chosen among its frames, for example "
+                f"{tools[-1]!r}: tcp={tools[-1]!r} when loading, or robot.tcp = {tools[-1]!r}"
             )
         return self.names[self._tips[0]]
 

@@ -48,7 +48,9 @@ class JointLimits:
         bounds = _shaped(position, (2, nq), "position limits", [[-np.inf], [np.inf]])
         if (bounds[0] > bounds[1]).any():
             worst = int(np.argmax(bounds[0] > bounds[1]))
-            raise InputError(f"position limits: lower {bounds[0, worst]} exceeds upper {bounds[1, worst]} at [{worst}]")
+            raise InputError(
+                f"position limits: lower {bounds[0, worst]} exceeds upper {bounds[1, worst]} at index {worst}"
+            )
         if (bounds[0] == np.inf).any() or (bounds[1] == -np.inf).any():
             raise InputError(
                 "position limits: no position lies above a lower limit of inf or below an upper one of -inf"

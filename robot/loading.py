@@ -64,6 +64,7 @@ def load_urdf(path: Any, package_dirs: Any, *, strict: bool, gravity: Any, root_
     tree = XmlTree(data, str(file))
     findings = diagnose(tree)
     _refuse(file, findings, (ERROR, WARNING) if strict else (ERROR,))
+    findings += _second_roots(tree, root_joint)
     beside = file.resolve().parent
     text, lost = _prepared(tree, beside, where)
     findings += lost
@@ -95,6 +96,21 @@ def _read(path: Any) -> tuple[Path, bytes]:
     if not data.strip():
         raise DescriptionError(f"{str(file)!r} is empty")
     return file, data
+
+
+def _second_roots(tree: XmlTree, root_joint: str) -> list[Finding]:
+    if root_joint == "fixed":
+        return []
+    return [
+        Finding(
+            WARNING,
+            tree.line(joint),
+            f"joint {joint.get('name')!r}",
+            f"is {joint.get('type')} already, and root_joint={root_joint!r} adds a second base; leave it out",
+        )
+        for joint in tree.root.findall("joint")
+        if joint.get("type") in ("floating", "planar")
+    ]
 
 
 def _refuse(file: Path, findings: list[Finding], severities: tuple[str, ...]) -> None:

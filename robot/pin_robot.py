@@ -199,7 +199,7 @@ class PinRobot(PinBackend):
         torque: Any = None,
         jerk: Any = None,
     ) -> PinRobot:
-        """A new robot with other limits; what is left out stays.
+        """A new robot with other limits; what is left out stays. Home and stored configuration are moved into them.
 
         Args:
             position: (2, nq) lower above upper [rad or m], or a mapping from joint names to (lower, upper).
@@ -213,6 +213,10 @@ class PinRobot(PinBackend):
         at, now = twin._coordinates, twin._limits
         twin._extra = overrides.with_limits(twin._model, at, now, twin._extra, position, rates)
         twin._rebuild()
+        if not twin.q_in_joint_limits(twin._home):
+            twin._home = twin._home_from(twin.clip_to_limits(twin._home))
+        if not twin.q_in_joint_limits(twin.q):
+            twin.update_configuration(twin.clip_to_limits(twin.q))
         return twin
 
     def with_motors(

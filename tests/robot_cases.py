@@ -39,6 +39,7 @@ def mixed_model() -> pin.Model:
     joint = 0
     for name, kind in kinds:
         joint = model.addJoint(joint, kind, pin.SE3(pin.exp3(rng.normal(size=3)), rng.normal(size=3) / 4), name)
+        model.addJointFrame(joint)
         model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
     for at in range(model.nq):
         model.lowerPositionLimit[at], model.upperPositionLimit[at] = -1.5, 1.5

@@ -239,7 +239,7 @@ class TestWhatIsModelled:
     def test_gravity_is_chosen_at_loading(self) -> None:
         sideways = PinRobot.from_urdf(path_of("planar_2r"), gravity=[-9.81, 0, 0])
         q = np.array([0.4, 0.3])
-        ahead = cf.PLANAR_2R.gravity_torque(q + [np.pi / 2, 0])  # the same picture, turned by a quarter
+        ahead = cf.PLANAR_2R.gravity_torque(np.add(q, [np.pi / 2, 0]))  # the same picture, turned by a quarter
         close(sideways.gravity_force(q), ahead, 1e-12)
         weightless = PinRobot.from_urdf(path_of("planar_2r"), gravity=[0, 0, 0])
         assert not weightless.gravity_force(q).any() and weightless.potential_energy(q) == 0

@@ -38,7 +38,7 @@ from .ik_cases import ALL_METHODS, arm, problem
         ({"current_best": IntermediateIkResult(np.zeros(3), 1.0)}, r"current_best.q must have shape \(7,\)"),
         ({"convergence_threshold": -1.0}, "convergence_threshold"),
         ({"tolerance": 1e-3}, "tolerance must be a Tolerance"),
-        ({"kinds": "transpose"}, "no option of an IK method named 'kinds'; did you mean 'kind'"),
+        ({"kinds": "transpose"}, "no argument of ik named 'kinds'; did you mean 'kind'"),
         ({"ik_method": "scipy", "kind": "transpose"}, "method 'scipy' has no option 'kind'; it takes scipy_kwargs"),
         ({"inner_callbacks": lambda r: "stop"}, "CONTINUE, REJECT or BREAK"),
         ({"outer_callbacks": lambda r: 7}, "CONTINUE, REJECT or BREAK"),

@@ -68,7 +68,7 @@ def test_out_of_reach_gives_the_closest_position_at_once(arm: PinRobot) -> None:
         target = Transformation.from_rpy(rng.uniform(-3, 3, 3), reach.center + (reach.radius + 0.3) * direction)
         result = arm.ik(target, q_init=arm.random_configuration(rng), rng=1)
         assert result.status is IKStatus.UNREACHABLE
-        assert "0.3 m out of reach" in result.message
+        assert "at least 0.3 m out of reach" in result.message
         assert arm.q_in_joint_limits(result.q)
         assert result.iterations <= 1000
         off = arm.fk(result.q).distance(target)

@@ -1,4 +1,4 @@
-"""Robot kinematics, dynamics, inverse kinematics and control on the CPU, backed by Pinocchio."""
+"""Robot kinematics, dynamics and inverse kinematics on the CPU, backed by Pinocchio."""
 
 from __future__ import annotations
 
