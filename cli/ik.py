@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,20 @@ def solution_text(robot: PinRobot, target: ToleratedPose, result: IKResult, rota
     rotation = f"{small(result.rotation_error)} rad"
     if rotation_free:
         asked, rotation = f"xyz {numbers(target.nominal.translation)} m", "free"
+    spent = f"{_counted(result.iterations, 'iteration')}, {_counted(result.restarts, 'restart')}"
     summary = [
-        ("status", result.status.value + (f" ({result.message})" if result.message else "")),
+        ("status", result.status.value),
+        *[("reason" if i == 0 else "", line) for i, line in enumerate(textwrap.wrap(result.message, 85))],
         ("target", asked),
-        ("reached", pose_text(robot.fk(result.q))),
+        ("reached" if result else "closest", pose_text(robot.fk(result.q))),
         ("error", f"position {small(result.position_error)} m   rotation {rotation}"),
-        ("search", f"{result.method}, {result.iterations} iterations, {result.restarts} restarts, seed {result.seed}"),
+        ("search", f"{result.method}, {spent}, seed {result.seed}"),
     ]
     return fields(summary) + "\n\n" + joint_table(robot, result.q)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def joint_table(robot: PinRobot, q: Array) -> str:

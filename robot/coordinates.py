@@ -79,7 +79,6 @@ class Coordinates:
                 cos.append(follower.q_pin.start)
         self._source, self._scale, self._shift = source, scale, shift
         self._cos = np.array(cos, dtype=np.intp)
-        self._back = [slot for slot in self.slots]
 
     def joint(self, name: str) -> JointSlot:
         """Where a joint of the model stands, follower or not; a follower has no entries of its own in q."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, vector
+from .arrays import Array
 from .errors import DescriptionError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
@@ -190,9 +190,9 @@ class DynamicQueries(KinematicQueries):
         raise UnsupportedError(f"{type(self).__name__} takes no f_ext; use eef_wrench")
 
     def _wrench_axes(self, axes: Any) -> str:
-        if not isinstance(axes, str):
-            raise InputTypeError(f"eef_wrench_frame must be a name, got {type(axes).__name__}")
-        return axes if axes in _AXES else self._frame(axes)
+        if isinstance(axes, str) and axes in _AXES:
+            return axes
+        return self._existing_frame(axes, "eef_wrench_frame")
 
     def _wrench_torque(self, q: Array, wrench: Any, axes: str, *others: tuple[str, Array]) -> Array:
         """J^T w at the tcp (nv,), or (N, nv) if q or the wrench is a batch; `others` must be as long."""
@@ -212,8 +212,3 @@ class DynamicQueries(KinematicQueries):
             R = self.placement.rotation if axes == "base" else self.pose(q, axes)[:3, :3]
             wrench = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
         return J.T @ wrench
-
-
-def checked_vector(value: Any, size: int, name: str) -> Array:
-    """A vector kept by the robot: a private copy."""
-    return vector(value, size, name).copy()

@@ -10,8 +10,6 @@ from .arrays import Array, matrix, scalar, vector_or_batch
 from .errors import InputError, InputTypeError
 from .state import StoredState, row, rows
 
-UNLIMITED_RANGE = {"angle": np.pi, "length": 1.0}
-
 
 class Manifold(StoredState):
     """Steps between configurations. Where q is plain coordinates this is addition; see the overrides elsewhere."""

@@ -66,7 +66,10 @@ def with_limits(
 
 
 def with_motors(model: pin.Model, coordinates: Coordinates, given: dict[str, Any]) -> None:
-    """Write motor parameters into a model; a number, (nv,), a mapping from joint names to numbers, or None to keep."""
+    """Write motor parameters into a model; a number, (nv,), a mapping from joint names to numbers, or None to keep.
+
+    What is given for a joint that others follow is felt there in all, so the followers' own part becomes zero.
+    """
     fields = {
         "rotor_inertia": model.rotorInertia,
         "gear_ratio": model.rotorGearRatio,
@@ -82,6 +85,10 @@ def with_motors(model: pin.Model, coordinates: Coordinates, given: dict[str, Any
     for name, values in new.items():
         for slot in coordinates.slots:
             fields[name][slot.v_pin] = values[slot.v]
+    for coupling in coordinates.couplings:
+        for name in ("rotor_inertia", "damping", "friction"):
+            if _names_joint(given[name], coupling.leader):
+                fields[name][coordinates.joint(coupling.follower).v_pin] = 0.0
     friction = model.friction
     model.upperDryFrictionLimit, model.lowerDryFrictionLimit = friction, -friction
 
@@ -141,6 +148,10 @@ def _merged(value: Any, now: Array, coordinates: Coordinates, name: str) -> Any:
         at = coordinates.by_name[joint].v
         result[at] = _entry(entry, at.stop - at.start, f"{name} of joint {joint!r}")
     return result
+
+
+def _names_joint(value: Any, joint: str) -> bool:
+    return joint in value if isinstance(value, Mapping) else value is not None
 
 
 def _merged_bounds(value: Any, now: Array, coordinates: Coordinates) -> Any:

@@ -140,8 +140,8 @@ class PinRobot(PinBackend):
         Returns:
             Index of the frame in `model.frames`.
         """
-        parent = self._model.frames[self._table.ids[self._frame(parent_frame)]]
-        index = self._table.ids[self._frame(parent_frame)]
+        index = self._table.ids[self._existing_frame(parent_frame, "parent_frame")]
+        parent = self._model.frames[index]
         pose = parent.placement * as_transformation(placement, "placement").se3()
         return self._append_frame(name, parent.parentJoint, index, pose)
 
@@ -223,6 +223,8 @@ class PinRobot(PinBackend):
         self, *, rotor_inertia: Any = None, gear_ratio: Any = None, damping: Any = None, friction: Any = None
     ) -> PinRobot:
         """A new robot with other motors; each a number, (nv,), or a mapping from joint names; what is left out stays.
+
+        What is given for a joint that others mimic is all that is felt there, their own drives included.
 
         Args:
             rotor_inertia: Of the rotor about its axis [kg m^2]; felt at the joint times gear_ratio^2.

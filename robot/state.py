@@ -76,7 +76,7 @@ class StoredState(Primitives):
         """
         if not isinstance(values, Mapping):
             raise InputTypeError(f"values must be a mapping from joint names to values, got {type(values).__name__}")
-        return self._on_manifold(self._named(values, self.q, 0, "q"))
+        return self._on_manifold(self._named(values, self.q, 0, "values"), "values")
 
     def permutation(self, names: Sequence[str]) -> Array:
         """Indices into q that list the coordinates in the order of `names`: `q[permutation(names)]`.
@@ -88,7 +88,9 @@ class StoredState(Primitives):
         slices = self.coordinate_slices()
         order: list[int] = []
         for name in names:
-            if not isinstance(name, str) or name not in slices:
+            if not isinstance(name, str):
+                raise InputTypeError(f"names must be a sequence of joint names, got {name!r} among them")
+            if name not in slices:
                 raise unknown_name("joint", name, slices)
             order.extend(range(*slices[name][0].indices(self.nq)))
         if len(set(order)) != len(order):
@@ -122,14 +124,14 @@ class StoredState(Primitives):
         if q is None:
             return self._state[0]
         if isinstance(q, Mapping):
-            return self.configuration_from(q)
+            return self._on_manifold(self._named(q, self.q, 0, "q"))
         return self._on_manifold(vector(q, self.nq, "q"))
 
     def _one_or_many(self, q: Any, name: str = "q") -> Array:
         if q is None:
             return self._state[0]
         if isinstance(q, Mapping):
-            return self.configuration_from(q)
+            return self._on_manifold(self._named(q, self.q, 0, name), name)
         return self._on_manifold(vector_or_batch(q, self.nq, name), name)
 
     def _rate(self, value: Any, default: Array, name: str) -> Array:
@@ -159,10 +161,11 @@ class StoredState(Primitives):
 
     def _frame(self, frame: Any) -> str:
         """An existing frame's name; None is the tcp."""
-        if frame is None:
-            return self._tip()
+        return self._tip() if frame is None else self._existing_frame(frame, "frame")
+
+    def _existing_frame(self, frame: Any, name: str) -> str:
         if not isinstance(frame, str):
-            raise InputTypeError(f"frame must be a name, got {type(frame).__name__}; see robot.frames")
+            raise InputTypeError(f"{name} must be a frame's name, got {type(frame).__name__}; see robot.frames")
         if not self._has_frame(frame):
             raise unknown_name("frame", frame, self.frames)
         return frame

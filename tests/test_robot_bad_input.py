@@ -1,0 +1,152 @@
+"""Bad input to robots: every argument of every method with everything that can be wrong with it.
+
+One exception of the project each time, its text names the argument (or the name that does not exist), and the robot is
+as it was.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knuckle import KnuckleError, PinRobot
+
+from .bad_values import KINDS
+from .planar_arm import PlanarArm
+from .robot_cases import LWA, fresh, states
+
+ROBOTS = {"panda": lambda: fresh("panda"), "quadruped": lambda: fresh("quadruped"), "planar arm": PlanarArm}
+
+WRENCH = {"eef_wrench": "wrench", "eef_wrench_frame": "required frame"}
+STATE = {"q": "one q", "dq": "one v"}
+# Per method: what it needs besides, and its arguments with their kinds; "robot" stands for values of the robot.
+METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "update_configuration": ({"q": "q"}, {**STATE, "ddq": "one v"}),
+    "joint_values": ({}, {"q": "one q"}),
+    "configuration_from": ({}, {"values": "mapping"}),
+    "permutation": ({}, {"names": "joint names"}),
+    "integrate": ({"q": "q", "dv": "v"}, {"q": "q", "dv": "required v"}),
+    "difference": ({"q0": "q", "q1": "q"}, {"q0": "q", "q1": "q"}),
+    "interpolate": ({"q0": "q", "q1": "q", "u": "u"}, {"q0": "q", "q1": "q", "u": "u"}),
+    "clip_to_limits": ({}, {"q": "q"}),
+    "q_in_joint_limits": ({}, {"q": "q"}),
+    "tau_in_torque_limits": ({}, {"tau": "required v"}),
+    "random_configuration": ({}, {"rng": "rng", "base_box": "box"}),
+    "generator": ({}, {"rng": "rng"}),
+    "fk": ({}, {"q": "q", "configuration": "q", "kind": "kind", "frame": "frame"}),
+    "jacobian": ({"reference": "lwa"}, {"q": "q", "frame": "frame", "reference": "reference"}),
+    "jacobian_derivative": ({"reference": "lwa"}, {**STATE, "frame": "frame", "reference": "reference"}),
+    "manipulability_index": ({}, {"q": "one q", "frame": "frame"}),
+    "tcp_velocity_in": ({}, {"reference": "reference"}),
+    "mass_matrix": ({}, {"q": "q"}),
+    "gravity_force": ({}, {"q": "q"}),
+    "coriolis_force": ({}, STATE),
+    "bias_force": ({}, STATE),
+    "kinetic_energy": ({}, STATE),
+    "potential_energy": ({}, {"q": "one q"}),
+    "friction": ({}, {"dq": "v"}),
+    "motor_inertias": ({}, {"ddq": "v"}),
+    "id": ({}, {"q": "q", "dq": "v", "ddq": "v", **WRENCH}),
+    "fd": ({"tau": "v"}, {"tau": "required v", "q": "q", "dq": "v", **WRENCH}),
+    "static_torque": ({}, {"q": "q", **WRENCH, "f_ext": "f_ext"}),
+    "set_base_placement": ({}, {"placement": "pose"}),
+    "move": ({}, {"displacement": "pose"}),
+    "ik": ({}, {"target": "pose", "eef_pose": "pose"}),
+}
+ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "to_pinocchio": ({}, {"q": "q"}),
+    "from_pinocchio": ({}, {"q": "q_pin"}),
+    "add_frame": (
+        {"name": "new", "parent_frame": "frame", "placement": "pose"},
+        {"name": "new name", "parent_frame": "required frame", "placement": "pose"},
+    ),
+    "add_tcp_frame": (
+        {"parent_joint": "joint", "placement": "pose"},
+        {"parent_joint": "required frame", "placement": "pose"},
+    ),
+    "with_limits": (
+        {},
+        {"position": "bounds", **dict.fromkeys(("velocity", "acceleration", "torque", "jerk"), "rates")},
+    ),
+    "with_motors": (
+        {},
+        {"rotor_inertia": "rates", "gear_ratio": "ratio", "damping": "rates", "friction": "rates"},
+    ),
+    "with_payload": ({"mass": "one"}, {"mass": "mass", "com": "point", "inertia": "inertia", "frame": "frame"}),
+}
+# Trusting primitives, and methods without arguments or tested elsewhere.
+NOT_HERE = {
+    *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
+    *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
+    *("pose_batch", "refresh", "rnea"),
+}
+CASES = [
+    (name, method, argument)
+    for name in ROBOTS
+    for table in (METHODS, {} if name == "planar arm" else ON_PINOCCHIO)
+    for method, (_, arguments) in table.items()
+    for argument in arguments
+    if not (name == "planar arm" and argument == "f_ext")
+]
+
+
+def good(robot: Any, kind: str) -> Any:
+    """A value that can be used."""
+    values = {"q": robot.neutral(), "v": np.zeros(robot.nv), "u": 0.5, "lwa": LWA, "new": "new", "one": 1.0}
+    values |= {"frame": robot.frames[-1], "pose": np.eye(4), "joint": robot.joints[-1]}
+    return values[kind]
+
+
+def snapshot(robot: Any) -> list[Any]:
+    """What must not change: state, frames, limits, placement, and answers."""
+    state = [robot.q, robot.dq, robot.ddq, robot.home_configuration, robot.joint_limits, robot.placement.homogeneous]
+    state += [robot.id(), robot.fk().homogeneous, robot.limits.velocity, robot.motors.damping, robot.mass]
+    return [*state, robot.tcp, robot.frames, getattr(robot, "version", 0), pickle.dumps(robot.rng)]
+
+
+@pytest.mark.parametrize("name, method, argument", CASES)
+def test_it_is_refused_by_name_and_changes_nothing(name: str, method: str, argument: str) -> None:
+    robot = ROBOTS[name]()
+    robot.update_configuration(*(x[0] for x in states(robot, 1)))
+    needed, arguments = (METHODS | ON_PINOCCHIO)[method]
+    before = snapshot(robot)
+    for what, value in KINDS[arguments[argument]](robot).items():
+        options = {key: good(robot, kind) for key, kind in needed.items()} | {argument: value}
+        if argument == "eef_wrench_frame":
+            options.setdefault("eef_wrench", np.zeros(6))
+        if argument == "eef_pose" and value is None:
+            continue
+        with pytest.raises(KnuckleError) as caught:
+            getattr(robot, method)(**options)
+        text = str(caught.value)
+        named = (
+            "q"
+            if argument == "configuration"
+            else "target|pose|transformation"
+            if method == "ik"
+            else argument.replace("_", "[_ ]")
+        )
+        assert (
+            re.search(rf"\b({named})\b", text) or repr(value) in text or "no_such_thing" in text or repr(3) in text
+        ), f"{what}: {text}"
+        assert len(text) < 700, what
+        for ours, now in zip(before, snapshot(robot), strict=True):
+            np.testing.assert_array_equal(ours, now, err_msg=what)
+
+
+def test_no_method_is_forgotten() -> None:
+    public = {
+        key
+        for key in dir(PinRobot)
+        if not key.startswith("_") and not isinstance(inspect.getattr_static(PinRobot, key), property)
+    }
+    assert public - NOT_HERE == set(METHODS) | set(ON_PINOCCHIO)
+    for method, (_, arguments) in (METHODS | ON_PINOCCHIO).items():
+        flags = {"motor_inertia", "friction", "frames", "geometry", "collision", "visual", "self", "options"}
+        taken = set(inspect.signature(getattr(PinRobot, method)).parameters)
+        assert taken - flags <= set(arguments) and set(arguments) <= taken, method
