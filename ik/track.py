@@ -90,8 +90,8 @@ def track(
     longest = scalar(max_step, "max_step", positive=True)
     budget = int(scalar(max_iter, "max_iter", minimum=1))
     path, errors, broken = _follow(robot, targets, q, tolerance, budget)
-    stride = np.array([robot.difference(a, b) for a, b in zip([q, *path], path, strict=False)])
-    jumps = np.flatnonzero(np.abs(stride).reshape(len(path), robot.nv).max(axis=1, initial=0.0) > longest)
+    stride = robot.difference(np.vstack([q, path])[: len(path)], path)
+    jumps = np.flatnonzero(np.abs(stride).max(axis=1, initial=0.0) > longest)
     status, message = IKStatus.CONVERGED, ""
     if broken is not None:
         status, message = broken

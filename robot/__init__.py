@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import RobotBase
-from .coordinates import Coupling
+from .couplings import Coupling
 from .errors import (
     DescriptionError,
     InputError,

@@ -171,19 +171,19 @@ class RobotBase(DynamicQueries):
         Returns:
             An IKResult; true if solved, unpacks as `(q, success)`. Its status and message say why not.
         """
-        return _solving("solver").solve(self, _target(target, eef_pose), **options)
+        return _solving().solve(self, _target(target, eef_pose), **options)
 
     def ik_scipy(self, target: Any = None, *args: Any, eef_pose: Any = None, **options: Any) -> Any:
         """One run of the method "scipy" without restarts, see `knuckle.ik`."""
-        return _solving("solver").ik_scipy(self, _target(target, eef_pose), *args, **options)
+        return _solving().ik_scipy(self, _target(target, eef_pose), *args, **options)
 
     def ik_jacobian(self, target: Any = None, *args: Any, eef_pose: Any = None, **options: Any) -> Any:
         """One run of the method "jacobian" without restarts, see `knuckle.ik`."""
-        return _solving("solver").ik_jacobian(self, _target(target, eef_pose), *args, **options)
+        return _solving().ik_jacobian(self, _target(target, eef_pose), *args, **options)
 
     def ik_jacobian_cpp(self, target: Any = None, *args: Any, eef_pose: Any = None, **options: Any) -> Any:
         """One run of the native method without restarts, see `knuckle.ik`."""
-        return _solving("solver").ik_jacobian_cpp(self, _target(target, eef_pose), *args, **options)
+        return _solving().ik_jacobian_cpp(self, _target(target, eef_pose), *args, **options)
 
 
 def _target(target: Any, eef_pose: Any) -> Any:
@@ -194,7 +194,7 @@ def _target(target: Any, eef_pose: Any) -> Any:
     return target
 
 
-def _solving(module: str) -> Any:
+def _solving() -> Any:
     """The solver, imported at the first call: `ik` stands on `robot`, not the other way round."""
     global _solver
     if _solver is None:

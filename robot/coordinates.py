@@ -7,6 +7,7 @@ positions, unit quaternion (x, y, z, w), or (cos, sin) of a planar joint.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,21 +15,14 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import Array
-from .errors import DescriptionError, InputError, InputTypeError, UnsupportedError, unknown_name
+from .couplings import Coupling
+from .errors import InputError, UnsupportedError
 from .manifold import each_row, finite_range
 from .spatial import wrap_angle
 
+_ROUNDING = 1e-3
+"""How far the length of what should be a unit vector may be off; float32 and printed digits stay well below."""
 _QUATERNION_AT = {"JointModelFreeFlyer": 3, "JointModelSpherical": 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Coupling:
-    """A joint that mimics another: `q_follower = multiplier * q_leader + offset`."""
-
-    follower: str
-    leader: str
-    multiplier: float = 1.0
-    offset: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +37,11 @@ class JointSlot:
     q_pin: slice
     v_pin: slice
 
+    @property
+    def flat(self) -> bool:
+        """Whether its coordinates are plain numbers that may have limits, one per velocity."""
+        return self.kind != "turn" and self.q.stop - self.q.start == self.v.stop - self.v.start
+
 
 class Coordinates:
     """Conversion for one model; immutable, arrays of single configurations and batches alike."""
@@ -54,13 +53,13 @@ class Coordinates:
         self.slots, self.nq, self.nv = _slots(model, followers)
         self.by_name = {slot.name: slot for slot in self.slots}
         self.identity = self.nq == model.nq and not self.couplings
-        self.plain = all(slot.kind in ("line", "angle") for slot in self.slots)
         self._lay_out_positions()
         self.velocity_map: Array | None = self._velocity_map() if self.couplings else None
-        self.turns = self._indices("turn")
-        self._wrapping = np.array([i for i in self.turns if self._free_to_wrap(i)], dtype=np.intp)
         self._units = self._unit_parts()
         self.many = [slot for slot in self.slots if slot.kind not in ("line", "angle", "turn")]
+        single = [slot for slot in self.slots if slot.kind in ("line", "angle", "turn")]
+        self._single_q, self._single_v = [s.q.start for s in single], [s.v.start for s in single]
+        self._wrapping = [s.v.start for s in single if s.kind == "turn" and self._free_to_wrap(s.name)]
 
     def _lay_out_positions(self) -> None:
         """Per Pinocchio coordinate: the user's entry, a factor and an offset; then which are cos and sin."""
@@ -78,7 +77,7 @@ class Coordinates:
             if follower.kind == "turn":
                 cos.append(follower.q_pin.start)
         self._source, self._scale, self._shift = source, scale, shift
-        self._cos = np.array(cos, dtype=np.intp)
+        self._cos, self._sin = cos, [at + 1 for at in cos]
 
     def joint(self, name: str) -> JointSlot:
         """Where a joint of the model stands, follower or not; a follower has no entries of its own in q."""
@@ -98,13 +97,8 @@ class Coordinates:
             G[self.joint(coupling.follower).v_pin, self.by_name[coupling.leader].v] = coupling.multiplier
         return G
 
-    def _indices(self, kind: str) -> Array:
-        found = [slot.q.start for slot in self.slots if slot.kind == kind]
-        return np.array(found, dtype=np.intp)
-
-    def _free_to_wrap(self, index: int) -> bool:
+    def _free_to_wrap(self, name: str) -> bool:
         """A full turn of a leader is no turn of a follower geared down."""
-        name = next(slot.name for slot in self.slots if slot.q.start == index)
         return all(
             float(c.multiplier).is_integer() and self.joint(c.follower).kind == "turn"
             for c in self.couplings
@@ -125,22 +119,31 @@ class Coordinates:
         """(..., nq) -> (..., nq_pin)."""
         if self.identity:
             return q
-        values = q[..., self._source]
+        values = q.take(self._source, axis=-1)
         if self.couplings:
             values = values * self._scale + self._shift
-        if self._cos.size:
-            angle = values[..., self._cos]
-            values[..., self._cos] = np.cos(angle)
-            values[..., self._cos + 1] = np.sin(angle)
+        if values.ndim == 1:
+            for at in self._cos:  # for the few there are, faster than indexing by an array
+                angle = values.item(at)
+                values[at], values[at + 1] = math.cos(angle), math.sin(angle)
+        elif self._cos:
+            angles = values[:, self._cos]
+            values[:, self._cos], values[:, self._sin] = np.cos(angles), np.sin(angles)
         return values
 
     def from_pinocchio(self, q_pin: Array) -> Array:
-        """(..., nq_pin) -> (..., nq); angles in [-pi, pi], followers' own values are not read."""
+        """(..., nq_pin) -> (..., nq); angles in [-pi, pi], followers' own values are not read.
+
+        Raises:
+            InputError: if the (cos, sin) of a continuous joint is no point of the unit circle.
+        """
         q = np.empty((*q_pin.shape[:-1], self.nq))
         for slot in self.slots:
             if slot.kind == "turn":
-                at = slot.q_pin.start
-                q[..., slot.q.start] = np.arctan2(q_pin[..., at + 1], q_pin[..., at])
+                cos, sin = q_pin[..., slot.q_pin.start], q_pin[..., slot.q_pin.start + 1]
+                if (np.abs(np.hypot(cos, sin) - 1.0) > _ROUNDING).any():
+                    raise InputError(f"q: the (cos, sin) of joint {slot.name!r} must have length 1, as in pin.neutral")
+                q[..., slot.q.start] = np.arctan2(sin, cos)
             else:
                 q[..., slot.q] = q_pin[..., slot.q_pin]
         return q
@@ -160,7 +163,7 @@ class Coordinates:
         result = q.copy()
         for what, at in self._units:
             length = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
-            if (np.abs(length - 1.0) > 1e-3).any():
+            if (np.abs(length - 1.0) > _ROUNDING).any():
                 worst = float(length.reshape(-1)[np.argmax(np.abs(length - 1.0))])
                 raise InputError(f"{name}: the {what} must have length 1, got {worst:.6g}; divide it by its length")
             result[..., at] /= np.where(np.abs(length - 1.0) < 1e-14, 1.0, length)  # what is unit comes back unchanged
@@ -172,62 +175,66 @@ class Coordinates:
 
     def integrate(self, q: Array, dv: Array) -> Array:
         """Q moved by dv; angles are not wrapped."""
-        if self.plain:
+        if not self.many:
             return q + dv
         return each_row(self._integrate_one, q, dv, self.nq)
 
     def _integrate_one(self, q: Array, dv: Array) -> Array:
         result = np.empty(self.nq)
-        moved = pin.integrate(self.model, self.to_pinocchio(q), self.velocity(dv)) if self.many else q
-        for slot in self.slots:
-            if slot.kind in ("line", "angle", "turn"):
-                result[slot.q] = q[slot.q] + dv[slot.v]
-            else:
-                result[slot.q] = moved[slot.q_pin]
+        moved = pin.integrate(self.model, self.to_pinocchio(q), self.velocity(dv))
+        result[self._single_q] = q[self._single_q] + dv[self._single_v]
+        for slot in self.many:
+            result[slot.q] = moved[slot.q_pin]
         return result
 
     def difference(self, q0: Array, q1: Array) -> Array:
         """Step from q0 to q1, the short way on continuous joints."""
-        if self.plain:
-            return q1 - q0
-        return each_row(self._difference_one, q0, q1, self.nv)
+        if self.many:
+            return each_row(self._difference_one, q0, q1, self.nv)
+        step = q1 - q0
+        if step.ndim == 1:
+            for at in self._wrapping:
+                step[at] = wrap_angle(step.item(at))
+        elif self._wrapping:
+            step[:, self._wrapping] = wrap_angle(step[:, self._wrapping])
+        return step
 
     def _difference_one(self, q0: Array, q1: Array) -> Array:
         result = np.empty(self.nv)
-        for slot in self.slots:
-            if slot.kind in ("line", "angle", "turn"):
-                result[slot.v] = q1[slot.q] - q0[slot.q]
-        for index in self._wrapping:
-            at = next(slot.v.start for slot in self.slots if slot.q.start == index)
-            result[at] = wrap_angle(result[at])
-        if self.many:
-            step = pin.difference(self.model, self.to_pinocchio(q0), self.to_pinocchio(q1))
-            for slot in self.many:
-                result[slot.v] = step[slot.v_pin]
+        result[self._single_v] = q1[self._single_q] - q0[self._single_q]
+        result[self._wrapping] = wrap_angle(result[self._wrapping])
+        step = pin.difference(self.model, self.to_pinocchio(q0), self.to_pinocchio(q1))
+        for slot in self.many:
+            result[slot.v] = step[slot.v_pin]
         return result
 
-    def random(self, rng: np.random.Generator, position: Array, box: Array) -> Array:
-        """Uniform within the limits (2, nq); floating bases within the box (2, 3)."""
+    def range(self, position: Array) -> tuple[Array, Array]:
+        """Bounds and widths (nq,) to draw from, given the limits (2, nq)."""
         reach = np.full(self.nq, np.pi)
         for slot in self.slots:
-            if slot.kind == "line":
+            if slot.kind in ("line", "JointModelTranslation"):
                 reach[slot.q] = 1.0
         lower, upper = finite_range(position, reach)
-        q = rng.uniform(lower, upper)
+        return lower, upper - lower
+
+    def random(self, rng: np.random.Generator, lower: Array, width: Array, position: Array, box: Array) -> Array:
+        """Uniform within bounds of `range`; floating bases within the box (2, 3) as far as the limits (2, nq) allow."""
+        q = lower + width * rng.random(self.nq)
         for slot in self.many:
-            q[slot.q] = _random_pose(slot, rng, box)
+            if not slot.flat:
+                q[slot.q] = _random_pose(slot, rng, position[:, slot.q], box)
         return q
 
 
-def _random_pose(slot: JointSlot, rng: np.random.Generator, box: Array) -> Array:
+def _random_pose(slot: JointSlot, rng: np.random.Generator, limits: Array, box: Array) -> Array:
     if slot.kind == "JointModelFreeFlyer":
-        return np.concatenate([rng.uniform(box[0], box[1]), _random_unit(rng, 4)])
+        low, high = np.clip(box, *limits[:, :3])
+        return np.concatenate([rng.uniform(low, high), _random_unit(rng, 4)])
     if slot.kind == "JointModelSpherical":
         return _random_unit(rng, 4)
     if slot.kind == "JointModelPlanar":
-        return np.concatenate([rng.uniform(box[0, :2], box[1, :2]), _random_unit(rng, 2)])
-    if slot.kind == "JointModelTranslation":
-        return np.asarray(rng.uniform(box[0], box[1]))
+        low, high = np.clip(box[:, :2], *limits[:, :2])
+        return np.concatenate([rng.uniform(low, high), _random_unit(rng, 2)])
     raise UnsupportedError(f"no random configuration for joint {slot.name!r} of type {slot.kind}")
 
 
@@ -266,38 +273,3 @@ def _slots(model: pin.Model, followers: set[str]) -> tuple[list[JointSlot], int,
         )
         q, v = q + nq, v + joint.nv
     return slots, q, v
-
-
-def check_couplings(model: pin.Model, couplings: Iterable[Coupling]) -> tuple[Coupling, ...]:
-    """The couplings, if every one names a joint and a leader that moves by itself.
-
-    Raises:
-        UnknownNameError: if a joint does not exist.
-        InputTypeError: if they are no couplings.
-        DescriptionError: if a joint mimics itself, a follower, or is not of one degree of freedom.
-    """
-    if not isinstance(couplings, Iterable):
-        raise InputTypeError(f"couplings must be a sequence of Coupling, got {type(couplings).__name__}")
-    found = tuple(couplings)
-    for c in found:
-        if not isinstance(c, Coupling):
-            raise InputTypeError(f"couplings must hold Coupling only, got {type(c).__name__}")
-    names = [str(name) for name in model.names][1:]
-    followers = [c.follower for c in found]
-    for c in found:
-        for name in (c.follower, c.leader):
-            if name not in names:
-                raise unknown_name("joint", name, names)
-            if model.nvs[model.getJointId(name)] != 1:
-                raise DescriptionError(f"joint {name!r} has several degrees of freedom and cannot take part in mimic")
-        if c.leader == c.follower:
-            raise DescriptionError(f"joint {c.follower!r} mimics itself")
-        if c.leader in followers:
-            raise DescriptionError(
-                f"joint {c.follower!r} mimics {c.leader!r}, which itself mimics another joint; name the first leader"
-            )
-        if followers.count(c.follower) > 1:
-            raise DescriptionError(f"joint {c.follower!r} mimics two joints")
-        if not (np.isfinite(c.multiplier) and np.isfinite(c.offset)):
-            raise DescriptionError(f"joint {c.follower!r}: multiplier and offset of mimic must be finite")
-    return found

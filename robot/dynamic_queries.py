@@ -75,6 +75,7 @@ class DynamicQueries(KinematicQueries):
         friction: bool = True,
         eef_wrench: Any = None,
         eef_wrench_frame: str = "world",
+        f_ext: Any = None,
     ) -> Array:
         """Inverse dynamics: the torques that move the robot with ddq.
 
@@ -86,6 +87,7 @@ class DynamicQueries(KinematicQueries):
             friction: Add the torque that overcomes friction.
             eef_wrench: Wrench on the robot at the tcp (6,) or (N, 6) [N, N m].
             eef_wrench_frame: Axes of the wrench: "world", "base", "tcp" (or "local"), or a frame's name.
+            f_ext: Forces on the joints, as in `static_torque`.
 
         Returns:
             Torques (nv,) [N m or N], (N, nv) if any argument is a batch.
@@ -105,6 +107,8 @@ class DynamicQueries(KinematicQueries):
             tau += self.motors.reflected_inertia * ddq
         if eef_wrench is not None:
             tau = tau - self._wrench_torque(q, eef_wrench, axes, ("dq", dq), ("ddq", ddq))
+        if f_ext is not None:
+            tau = tau - self._joint_forces_torque(q, f_ext)
         return tau
 
     def fd(
@@ -116,6 +120,7 @@ class DynamicQueries(KinematicQueries):
         friction: bool = True,
         eef_wrench: Any = None,
         eef_wrench_frame: str = "world",
+        f_ext: Any = None,
     ) -> Array:
         """Forward dynamics, the exact inverse of `id` with the same switches: accelerations (nv,) or (N, nv).
 
@@ -127,6 +132,7 @@ class DynamicQueries(KinematicQueries):
             friction: Friction takes its share of tau.
             eef_wrench: As in `id`.
             eef_wrench_frame: As in `id`.
+            f_ext: As in `static_torque`.
 
         Raises:
             DescriptionError: if the mass matrix is singular, so that no acceleration follows.
@@ -140,7 +146,9 @@ class DynamicQueries(KinematicQueries):
             tau = tau - self._friction(dq)
         if eef_wrench is not None:
             tau = tau + self._wrench_torque(q, eef_wrench, axes, ("tau", tau), ("dq", dq))
-            count = len(tau) if tau.ndim == 2 else count
+        if f_ext is not None:
+            tau = tau + self._joint_forces_torque(q, f_ext)
+        count = len(tau) if tau.ndim == 2 else count
         if count is None:
             return self._accelerations(q, dq, tau, motor_inertia)
         found = [self._accelerations(row(q, i), row(dq, i), row(tau, i), motor_inertia) for i in range(count)]
@@ -154,7 +162,8 @@ class DynamicQueries(KinematicQueries):
         Args:
             q: Configuration; None is the stored one.
             f_ext: One force per joint of the model, on the body the joint moves, about the joint's origin and in its
-                axes: rows (n, 6), or Pinocchio's forces. Not every robot offers it.
+                axes: rows (n, 6), Pinocchio's forces, or a mapping from joint names to either. Not every robot
+                offers it.
             eef_wrench: As in `id`.
             eef_wrench_frame: As in `id`.
         """

@@ -5,13 +5,14 @@ All arguments are in Pinocchio's coordinates. Results never share memory with `d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from .arrays import Array, matrix
+from .errors import unknown_name
 
 
 def weightless(model: pin.Model) -> pin.Model:
@@ -56,11 +57,22 @@ def forward_dynamics(model: pin.Model, data: pin.Data, q: Array, dq: Array, tau:
 
 
 def joint_forces(model: pin.Model, f_ext: Any) -> pin.StdVec_Force:
-    """One force per joint of the model, the universe included, from Pinocchio's forces or rows (njoints, 6).
+    """One force per joint of the model, the universe included.
+
+    Args:
+        model: The model.
+        f_ext: Pinocchio's forces or rows (njoints, 6); or a mapping from joint names to either, 0 where left out.
 
     Raises:
         InputError: if there are not as many, or they are no forces.
+        UnknownNameError: if a joint does not exist.
     """
+    if isinstance(f_ext, Mapping):
+        named, names = f_ext, [str(name) for name in model.names]
+        unknown = [name for name in named if name not in names]
+        if unknown:
+            raise unknown_name("joint", unknown[0], names)
+        f_ext = [named.get(name, np.zeros(6)) for name in names]
     if isinstance(f_ext, Iterable) and not isinstance(f_ext, np.ndarray):
         f_ext = [force.vector if isinstance(force, pin.Force) else force for force in f_ext]
     stacked = pin.StdVec_Force()
@@ -69,9 +81,21 @@ def joint_forces(model: pin.Model, f_ext: Any) -> pin.StdVec_Force:
     return stacked
 
 
-def joint_forces_torque(model: pin.Model, data: pin.Data, q: Array, stacked: pin.StdVec_Force) -> Array:
-    """Torque (nv,) of one force per joint of the model, each in its joint's axes."""
-    rest = np.zeros(model.nv)
-    without = pin.rnea(model, data, q, rest, rest).copy()
-    result: Array = without - pin.rnea(model, data, q, rest, rest, stacked)
+def joint_forces_torque(floating: pin.Model, data: pin.Data, q: Array, stacked: pin.StdVec_Force) -> Array:
+    """Torque (nv,) of one force per joint, each in its joint's axes; the model must be without gravity."""
+    rest = np.zeros(floating.nv)
+    result: Array = -pin.rnea(floating, data, q, rest, rest, stacked)
     return result
+
+
+def massless_joints(model: pin.Model) -> list[str]:
+    """Joints that move nothing with mass or inertia, neither a body nor an armature."""
+    heavy = [inertia.mass != 0.0 or bool(inertia.inertia.any()) for inertia in model.inertias]
+    for joint in range(model.njoints - 1, 0, -1):  # children have greater indices than their parents
+        heavy[model.parents[joint]] |= heavy[joint]
+    armature = np.array(model.armature)
+    return [
+        str(model.names[joint])
+        for joint in range(1, model.njoints)
+        if not heavy[joint] and not armature[model.idx_vs[joint] : model.idx_vs[joint] + model.nvs[joint]].all()
+    ]

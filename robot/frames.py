@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pinocchio as pin
 
-from .coordinates import Coordinates
 from .errors import InputError
 
 _KINDS = {
@@ -40,7 +39,7 @@ class FrameTable:
         self.ids_in_order = list(range(len(self.names)))
         self._tips = _tips(model)
 
-    def default_tip(self, coordinates: Coordinates) -> str:
+    def default_tip(self) -> str:
         """The last frame on the longest chain of joints.
 
         Raises:
@@ -64,7 +63,8 @@ def _tips(model: pin.Model) -> list[int]:
     for joint in range(1, model.njoints):
         depth[joint] = depth[model.parents[joint]] + 1
     last = {frame.parentJoint: i for i, frame in enumerate(model.frames) if frame.type != pin.FrameType.SENSOR}
-    tips = [last[joint] for joint in range(model.njoints) if depth[joint] == max(depth) and joint in last]
+    deepest = max(depth)
+    tips = [last[joint] for joint in range(model.njoints) if depth[joint] == deepest and joint in last]
     lengths = [_frames_above(model, tip) for tip in tips]
     return [tip for tip, length in zip(tips, lengths, strict=True) if length == max(lengths)]
 

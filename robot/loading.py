@@ -24,9 +24,13 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import vector
-from .coordinates import Coupling
-from .diagnosis import ERROR, ONE_DOF, WARNING, Finding, diagnose, numbers, usable
+from .couplings import Coupling
+from .diagnosis import diagnose
+from .dynamics import massless_joints
 from .errors import DescriptionError, InputTypeError, unknown_name
+from .findings import ERROR, NOTE, WARNING, Finding, numbers, title_of
+from .joint_diagnosis import ONE_DOF
+from .link_diagnosis import usable
 from .mesh_search import find_mesh, folders
 from .xml_tree import XmlTree
 
@@ -69,12 +73,17 @@ def load_urdf(path: Any, package_dirs: Any, *, strict: bool, gravity: Any, root_
     text, lost = _prepared(tree, beside, where)
     findings += lost
     _refuse(file, findings, (ERROR, WARNING) if strict else (ERROR,))
-    model, collision, visual = _build(file, text, root_joint)
+    taken = {joint.get("name") for joint in tree.root.findall("joint")}
+    root_name = next(
+        n for n in ("root_joint", *(f"root_joint_{k}" for k in range(2, len(taken) + 3))) if n not in taken
+    )
+    model, collision, visual = _build(file, text, root_joint, root_name)
     model.gravity = pin.Motion(pull, np.zeros(3))
     _unlimit(tree.root, model)
+    couplings = _couplings(tree.root) if mimic else ()
+    findings += _massless(tree, model, couplings)
     if findings:
         _log.warning("%s", _listed(file, findings, "loaded with assumptions"))
-    couplings = _couplings(tree.root) if mimic else ()
     return Loaded(model, collision, visual, couplings, tuple(findings))
 
 
@@ -96,6 +105,16 @@ def _read(path: Any) -> tuple[Path, bytes]:
     if not data.strip():
         raise DescriptionError(f"{str(file)!r} is empty")
     return file, data
+
+
+def _massless(tree: XmlTree, model: pin.Model, couplings: tuple[Coupling, ...]) -> list[Finding]:
+    """Joints that move no mass of their own or of a leader: forward dynamics will refuse."""
+    massless = set(massless_joints(model)) - {coupling.follower for coupling in couplings}
+    return [
+        Finding(NOTE, tree.line(joint), title_of(joint), "moves nothing that has mass; forward dynamics will refuse")
+        for joint in tree.root.findall("joint")
+        if joint.get("name") in massless
+    ]
 
 
 def _second_roots(tree: XmlTree, root_joint: str) -> list[Finding]:
@@ -195,10 +214,12 @@ def _complete(joint: ET.Element) -> ET.Element:
     return copy
 
 
-def _build(file: Path, text: str, root_joint: str) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
+def _build(
+    file: Path, text: str, root_joint: str, root_name: str
+) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
     kind = ROOT_JOINTS[root_joint]
     try:
-        model = pin.buildModelFromXML(text) if kind is None else pin.buildModelFromXML(text, kind())
+        model = pin.buildModelFromXML(text) if kind is None else pin.buildModelFromXML(text, kind(), root_name)
         geometries = [
             pin.buildGeomFromUrdfString(model, text, which, package_dirs=[])
             for which in (pin.GeometryType.COLLISION, pin.GeometryType.VISUAL)

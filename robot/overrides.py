@@ -44,7 +44,7 @@ def with_limits(
     bounds = _merged_bounds(position, now.position, coordinates)
     new = JointLimits.create(coordinates.nq, coordinates.nv, bounds, **wanted)
     for slot in coordinates.slots:
-        if slot.kind in ("line", "angle", "JointModelTranslation"):
+        if slot.flat:
             model.lowerPositionLimit[slot.q_pin] = new.position[0, slot.q]
             model.upperPositionLimit[slot.q_pin] = new.position[1, slot.q]
         model.upperVelocityLimit[slot.v_pin], model.lowerVelocityLimit[slot.v_pin] = (

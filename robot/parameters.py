@@ -40,7 +40,7 @@ def limits_of(model: pin.Model, coordinates: Coordinates, extra: ExtraLimits) ->
     speeds, efforts = _given(model.velocityLimit), _given(model.effortLimit)
     for slot in coordinates.slots:
         velocity[slot.v], torque[slot.v] = speeds[slot.v_pin], efforts[slot.v_pin]
-        if slot.kind in ("line", "angle", "JointModelTranslation"):
+        if slot.flat:
             position[:, slot.q] = _bounds(model, slot)
     for leader, follower, coupling in _coupled(coordinates):
         speed = speeds[follower.v_pin] / max(abs(coupling.multiplier), 1e-300)

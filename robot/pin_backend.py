@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +13,9 @@ import pinocchio as pin
 from . import dynamics, kinematics, native
 from .arrays import Array, vector_or_batch
 from .base import RobotBase
-from .coordinates import Coordinates, Coupling
-from .errors import unknown_name
+from .coordinates import Coordinates
+from .couplings import Coupling
+from .errors import DescriptionError, unknown_name
 from .frames import FrameTable
 from .limits import JointLimits
 from .motors import Motors
@@ -40,6 +42,8 @@ class PinBackend(RobotBase):
         motors = motors_of(self._model, coordinates)
         self._coordinates, self._limits, self._motors = coordinates, limits, motors
         self._own_motors = model_motors(self._model)
+        self._frictionless = not (self._own_motors.damping.any() or self._own_motors.coulomb.any())
+        self._range = coordinates.range(limits.position)
         self._table = FrameTable(self._model)
         self._weightless = self._motorised = None
         self._chains: dict[str, native.NativeChain | None] = {}
@@ -108,7 +112,7 @@ class PinBackend(RobotBase):
         return frame in self._table.ids
 
     def _default_tip(self) -> str:
-        return self._table.default_tip(self._coordinates)
+        return self._table.default_tip()
 
     def _base_moved(self, displacement: Transformation) -> None:
         move_base(self._model, (self._collision, self._visual), displacement.se3())
@@ -140,7 +144,7 @@ class PinBackend(RobotBase):
         return self._coordinates.difference(q0, q1)
 
     def _random(self, rng: np.random.Generator, box: Array) -> Array:
-        return self._coordinates.random(rng, self._limits.position, box)
+        return self._coordinates.random(rng, *self._range, self._limits.position, box)
 
     @property
     def nq(self) -> int:
@@ -257,24 +261,30 @@ class PinBackend(RobotBase):
         q_pin, dq_pin, ddq_pin = at.to_pinocchio(q), at.velocity(dq), at.velocity(ddq)
         if gravity is None:
             return at.torque(dynamics.inverse_dynamics(self._model, self._data(), q_pin, dq_pin, ddq_pin))
-        if self._weightless is None:
-            self._weightless = dynamics.weightless(self._model)
-        tau = dynamics.inverse_dynamics(self._weightless, self._data(), q_pin, dq_pin, ddq_pin)
+        tau = dynamics.inverse_dynamics(self._without_gravity(), self._data(), q_pin, dq_pin, ddq_pin)
         if gravity.any():
             tau += dynamics.gravity_pull(self._model, self._data(), q_pin, gravity)
         return at.torque(tau)
+
+    def _without_gravity(self) -> pin.Model:
+        if self._weightless is None:
+            self._weightless = dynamics.weightless(self._model)
+        return self._weightless
 
     def potential_energy(self, q: Any = None) -> float:
         q_pin = self._coordinates.to_pinocchio(self._single(q))
         return float(pin.computePotentialEnergy(self._model, self._data(), q_pin))
 
     def _friction(self, dq: Array) -> Array:
+        if self._frictionless:
+            return np.zeros(dq.shape)
         return self._coordinates.torque(self._own_motors.friction(self._coordinates.velocity(dq)))
 
     def _joint_forces_torque(self, q: Array, f_ext: Any) -> Array:
         forces, at = dynamics.joint_forces(self._model, f_ext), self._coordinates
+        model, data = self._without_gravity(), self._data()
         found = [
-            at.torque(dynamics.joint_forces_torque(self._model, self._data(), at.to_pinocchio(one), forces))
+            at.torque(dynamics.joint_forces_torque(model, data, at.to_pinocchio(one), forces))
             for one in np.atleast_2d(q)
         ]
         return found[0] if q.ndim == 1 else np.array(found).reshape(len(q), self.nv)
@@ -286,6 +296,12 @@ class PinBackend(RobotBase):
             self._motorised = dynamics.motorised(self._model)
         model = self._motorised if motor_inertia else self._model
         ddq = dynamics.forward_dynamics(model, self._data(), self._coordinates.to_pinocchio(q), dq, tau)
-        if not np.isfinite(ddq).all():
+        if not math.isfinite(ddq.dot(ddq)) and not np.isfinite(ddq).all():
             raise self._singular()
         return ddq
+
+    def _singular(self) -> DescriptionError:
+        joints = dynamics.massless_joints(self._model)
+        listed = ", ".join(map(repr, joints[:5])) + (", ..." if len(joints) > 5 else "")
+        cause = f"nothing that has mass hangs on {listed}" if joints else "check the inertias of its links"
+        return DescriptionError(f"the mass matrix of robot {self.name!r} is singular: {cause}")

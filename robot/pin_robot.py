@@ -10,9 +10,9 @@ import numpy as np
 import pinocchio as pin
 
 from . import overrides
-from .coordinates import Coupling, check_couplings
-from .diagnosis import NOTE, Finding
-from .errors import InputError, InputTypeError, unknown_name
+from .couplings import Coupling, check_couplings
+from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
+from .findings import NOTE, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
 from .pin_backend import PinBackend
@@ -266,6 +266,12 @@ def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryMod
     if not isinstance(parts[0], pin.Model):
         raise InputTypeError(
             f"wrapper must be a RobotWrapper, a Model or (model, collision, visual), got {type(wrapper).__name__}"
+        )
+    mimics = [name for name, joint in zip(parts[0].names, parts[0].joints, strict=True) if "Mimic" in joint.shortname()]
+    if mimics:
+        raise UnsupportedError(
+            f"joint {mimics[0]!r} is Pinocchio's mimic joint, which most of its algorithms refuse; build the model "
+            "with mimic=False and pass couplings=[Coupling(follower, leader, multiplier, offset)]"
         )
     for part in parts[1:]:
         if part is not None and not isinstance(part, pin.GeometryModel):

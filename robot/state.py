@@ -114,7 +114,8 @@ class StoredState(Primitives):
             names += [joint] if count == 1 else [f"{joint}[{i}]" for i in range(count)]
         return names
 
-    # The door: everything a user passes goes through one of these.
+    # The door: everything a user passes goes through one of these. Arrays are told apart first: asking whether
+    # something is a Mapping costs as much as a quarter of a pose.
 
     def _on_manifold(self, q: Array, name: str = "q") -> Array:
         """`q` (nq,) or (N, nq) with unit parts normalised; refuses what cannot be."""
@@ -123,28 +124,28 @@ class StoredState(Primitives):
     def _single(self, q: Any) -> Array:
         if q is None:
             return self._state[0]
-        if isinstance(q, Mapping):
+        if type(q) is not np.ndarray and isinstance(q, Mapping):
             return self._on_manifold(self._named(q, self.q, 0, "q"))
         return self._on_manifold(vector(q, self.nq, "q"))
 
     def _one_or_many(self, q: Any, name: str = "q") -> Array:
         if q is None:
             return self._state[0]
-        if isinstance(q, Mapping):
+        if type(q) is not np.ndarray and isinstance(q, Mapping):
             return self._on_manifold(self._named(q, self.q, 0, name), name)
         return self._on_manifold(vector_or_batch(q, self.nq, name), name)
 
     def _rate(self, value: Any, default: Array, name: str) -> Array:
         if value is None:
             return default
-        if isinstance(value, Mapping):
+        if type(value) is not np.ndarray and isinstance(value, Mapping):
             return self._named(value, default, 1, name)
         return vector(value, self.nv, name)
 
     def _rates(self, value: Any, default: Array, name: str) -> Array:
         if value is None:
             return default
-        if isinstance(value, Mapping):
+        if type(value) is not np.ndarray and isinstance(value, Mapping):
             return self._named(value, default, 1, name)
         return vector_or_batch(value, self.nv, name)
 

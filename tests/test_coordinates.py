@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knuckle import Coupling, DescriptionError, InputError, PinRobot, UnknownNameError
+from knuckle import Coupling, DescriptionError, InputError, PinRobot, UnknownNameError, UnsupportedError
 
 from .robot_cases import EVERY, LWA, MIXED, ON_PINOCCHIO, close, mixed_model, mixed_robot, shared, state, states
 from .samples import path_of
@@ -197,6 +197,14 @@ class TestFloating:
         inside = np.array([robot.random_configuration(i, base_box=box)[:3] for i in range(50)])
         assert (inside >= box[0]).all() and (inside <= box[1]).all()
 
+    def test_limits_of_the_base_bound_the_box(self) -> None:
+        robot = shared("quadruped")
+        bounds = robot.joint_limits
+        bounds[:, :3] = [[-0.5, 0.2, -np.inf], [0.5, 0.3, np.inf]]
+        caged = robot.with_limits(position=bounds)
+        drawn = np.array([caged.random_configuration(i) for i in range(50)])
+        assert caged.q_in_joint_limits(drawn).all() and np.ptp(drawn[:, 2]) > 1.5
+
     def test_unit_parts_are_normalised_or_refused(self) -> None:
         for name, at in (("quadruped", slice(3, 7)), ("panda_on_wheels", slice(2, 4)), ("mixed", slice(3, 7))):
             robot = shared(name)
@@ -212,7 +220,38 @@ class TestFloating:
                 robot.difference(q, off)
 
 
+class TestOtherJoints:
+    def test_flat_joints_of_several_coordinates_have_limits(self) -> None:
+        model, pair = pin.Model(), pin.JointModelComposite()
+        pair.addJoint(pin.JointModelRX())
+        pair.addJoint(pin.JointModelRY())
+        low, high = np.array([-0.5, 0.1]), np.array([0.5, 0.3])
+        joint = model.addJoint(0, pair, pin.SE3.Identity(), "pair", np.full(2, 5.0), np.full(2, 6.0), low, high)
+        model.addJoint(joint, pin.JointModelTranslation(), pin.SE3.Identity(), "slides")
+        robot = PinRobot(wrapper=model)
+        close(robot.joint_limits[:, :2], [low, high], 0)
+        assert np.isinf(robot.joint_limits[:, 2:]).all()
+        drawn = np.array([robot.random_configuration(i) for i in range(100)])
+        assert robot.q_in_joint_limits(drawn).all()
+        assert (np.ptp(drawn, axis=0) > [0.9, 0.18, 1.8, 1.8, 1.8]).all() and (np.abs(drawn[:, 2:]) <= 1).all()
+
+    def test_mimic_joints_of_pinocchio_are_refused_with_the_remedy(self) -> None:
+        text = path_of("gripper").read_text()
+        followers = [c.follower for c in shared("gripper").couplings]
+        for name in followers:  # Pinocchio insists on leaders that sort first
+            text = text.replace(name, "z_" + name)
+        model = pin.buildModelFromXML(text, True)
+        with pytest.raises(UnsupportedError, match="couplings="):
+            PinRobot(wrapper=model)
+
+
 class TestConversion:
+    def test_zeros_are_no_configuration_of_continuous_joints(self) -> None:
+        robot = shared("kinova")
+        for zeros in (np.zeros(robot.model.nq), np.zeros((2, robot.model.nq))):
+            with pytest.raises(InputError, match=r"cos, sin.* of joint 'j2s6s200_joint_1' must have length 1"):
+                robot.from_pinocchio(zeros)
+
     @on_pinocchio
     def test_there_and_back(self, name: str) -> None:
         robot = shared(name)

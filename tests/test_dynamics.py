@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knuckle import DescriptionError, InputError, PinRobot, Transformation, UnsupportedError
+from knuckle import DescriptionError, InputError, PinRobot, Transformation, UnknownNameError, UnsupportedError
 
 from . import closed_forms as cf
 from .planar_arm import PlanarArm
@@ -210,6 +210,28 @@ class TestForcesPerJoint:
             close(robot.static_torque(q, form), expected, 1e-11)
         close(robot.static_torque(np.array([q, q]), f_ext=forces), [expected, expected], 1e-11)
 
+    @pytest.mark.parametrize("name", ON_PINOCCHIO)
+    def test_id_takes_them_off_and_fd_puts_them_back(self, name: str) -> None:
+        robot = shared(name)
+        q, dq, ddq = state(robot)
+        forces = np.random.default_rng(4).normal(size=(robot.model.njoints, 6))
+        pushed = robot.id(q, dq, ddq, f_ext=forces)
+        close(robot.id(q, dq, ddq) - pushed, robot.gravity_force(q) - robot.static_torque(q, forces), 1e-11)
+        close(robot.fd(pushed, q, dq, f_ext=forces), ddq, 1e-9)
+        close(robot.id([q, q], dq, ddq, f_ext=forces), [pushed, pushed], 1e-12)
+        close(robot.fd([pushed, pushed], q, dq, f_ext=forces), [ddq, ddq], 1e-9)
+
+    def test_they_may_be_named(self) -> None:
+        robot, push = shared("panda"), np.arange(6.0)
+        forces = np.zeros((robot.model.njoints, 6))
+        forces[robot.model.getJointId("panda_joint4")] = push
+        for value in (push, push.tolist(), pin.Force(push)):
+            close(robot.static_torque(f_ext={"panda_joint4": value}), robot.static_torque(f_ext=forces), 0.0)
+        with pytest.raises(UnknownNameError, match="panda_joint4"):
+            robot.static_torque(f_ext={"panda_joint_4": push})
+        with pytest.raises(InputError, match="f_ext"):
+            robot.static_torque(f_ext={"panda_joint4": [1, 2]})
+
     def test_there_is_one_per_joint_of_the_model(self) -> None:
         robot = shared("panda")
         for wrong in (np.zeros((3, 6)), [1.0] * 6, 5.0, [None] * 10, "forces", [pin.Force.Zero()]):
@@ -256,5 +278,10 @@ class TestWhatIsModelled:
         robot = PinRobot(wrapper=model)
         assert robot.mass == 0 and (robot.id([0.1], [0.2], [0.3]) == 0).all()
         assert (robot.rnea(np.zeros(1), np.zeros(1), np.zeros(1), np.array([0, 0, -1.0])) == 0).all()
-        with pytest.raises(DescriptionError, match="singular"):
+        with pytest.raises(DescriptionError, match="singular: nothing that has mass hangs on 'ghost'"):
             robot.fd([1.0])
+        with_arm = PinRobot.from_urdf(path_of("planar_2r"))
+        with_arm.model.inertias[2] = pin.Inertia.Zero()
+        with_arm.refresh()
+        with pytest.raises(DescriptionError, match=f"hangs on '{with_arm.joints[1]}'$"):
+            with_arm.fd([1.0, 1.0])

@@ -82,6 +82,11 @@ REFUSED = {
     "xacro": ('<robot xmlns:xacro="x"><xacro:macro name="m"/><link name="a"/></robot>', "through xacro"),
     "negative mass": (robot_text(joint()).replace('mass value="1"', 'mass value="-1"'), "mass '-1'"),
     "nan inertia": (robot_text(joint()).replace('izz="1"', 'izz="nan"'), "izz='nan'"),
+    "negative damping": (robot_text(joint(LIMIT + '<dynamics damping="-1"/>')), "damping '-1'"),
+    "nan friction": (robot_text(joint(LIMIT + '<dynamics friction="nan"/>')), "friction='nan'"),
+    "two limits": (robot_text(joint(LIMIT + LIMIT)), "another <limit>"),
+    "two parents in one joint": (robot_text(joint(LIMIT + '<parent link="b"/>')), "another <parent>"),
+    "named as the world": (robot_text(joint(name="universe")), "rename it"),
     "no leader": (robot_text(joint(LIMIT + '<mimic joint="jj"/>')), "did you mean 'j'"),
     "own leader": (robot_text(joint(LIMIT + '<mimic joint="j"/>')), "mimics itself"),
     "chain of leaders": (
@@ -152,6 +157,52 @@ def test_what_is_guessed_is_said_and_refused_when_strict(name: str, write, caplo
     with pytest.raises(DescriptionError, match="line 1"):
         PinRobot.from_urdf(path, strict=True)
     assert capfd.readouterr() == ("", "")
+
+
+NOTED = {
+    "triangle": (robot_text(joint()).replace('izz="1"', 'izz="2.1"'), "line 1: link 'b': principal moments 1, 1, 2.1"),
+    "no mass": (
+        robot_text(joint(), '<link name="c"/>', joint(name="k", parent="b", child="c")),
+        "line 1: joint 'k': moves nothing that has mass",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_is_odd_is_said_and_used(name: str, write, caplog) -> None:
+    text, message = NOTED[name]
+    with caplog.at_level(logging.WARNING, logger="knuckle"):
+        robot = PinRobot.from_urdf(write(text), strict=True)
+    assert [str(f).startswith(message) for f in robot.findings] == [True]
+    assert message in caplog.text
+
+
+def test_a_flat_body_and_a_massless_follower_are_nothing_odd(write) -> None:
+    follower = joint(LIMIT + '<mimic joint="j"/>', name="k", parent="b", child="c")
+    text = robot_text(joint(), '<link name="c"/>', follower).replace('izz="1"', 'izz="2"')
+    robot = PinRobot.from_urdf(write(text))
+    assert robot.findings == ()
+    assert np.isfinite(robot.fd([1.0])).all()
+
+
+def test_negative_moments_are_a_warning(write) -> None:
+    path = write(robot_text(joint()).replace('izz="1"', 'izz="-1"'))
+    assert "one is negative" in PinRobot.from_urdf(path).findings[0].message
+    with pytest.raises(DescriptionError, match="one is negative"):
+        PinRobot.from_urdf(path, strict=True)
+
+
+def test_the_root_joint_takes_a_free_name(write) -> None:
+    robot = PinRobot.from_urdf(write(robot_text(joint(name="root_joint"))), root_joint="floating")
+    assert robot.joints == ["root_joint_2", "root_joint"] and robot.tcp == "b"
+
+
+def test_many_links_the_wrong_way_round_load_in_time(write) -> None:
+    count = 20000  # a loop, found by walking up from the tip
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    joints = "".join(joint(name=f"j{i}", parent=f"l{i}", child=f"l{(i + 1) % count}") for i in reversed(range(count)))
+    with pytest.raises(DescriptionError, match="make a loop"):
+        PinRobot.from_urdf(write(f'<robot name="ring">{links}{joints}</robot>'))
 
 
 def test_missing_limits_are_infinite_and_given_ones_stay(write) -> None:
