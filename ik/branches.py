@@ -94,7 +94,7 @@ def _round(robot: RobotBase, goal: Any, near: Array, seed: int, number: int, fre
         rng = np.random.default_rng([seed, number])
         results = [
             solve(robot, goal, q_init=robot.random_configuration(rng), rng=0, allow_random_restart=False, max_iter=100)
-            for _ in range(ROUND // 8)
+            for _ in range(ROUND // 4)
         ]
         return [result.q for result in results if result]
     rows = tuple(POSITION_TERMS.tolist()) if free_rotation else (True,) * 6

@@ -54,8 +54,8 @@ def vector(value: Any, size: int, name: str) -> Array:
             array = array.reshape(size)
         if array.shape != (size,):
             raise InputError(f"{name} must have shape ({size},), got {array.shape}")
-    if size and not math.isfinite(array.dot(array)):
-        _require_finite(array, name)  # a sum of squares may overflow although every entry is finite
+    if not math.isfinite(sum(array.tolist())):
+        _require_finite(array, name)  # a sum may overflow although every entry is finite
     return array
 
 

@@ -21,9 +21,12 @@ from knuckle import (
     Transformation,
     ik,
 )
+from knuckle.robot import native
 
 from . import closed_forms, samples
 
+NEAR = 1e-6 if native.AVAILABLE else 1e-4
+"""The kernel solves branches to 1e-8; without it they are as near as the tolerance."""
 ARRAYS = ("q", "success", "status", "position_error", "rotation_error", "iterations", "restarts")
 
 
@@ -253,7 +256,7 @@ def test_all_branches_of_the_spherical_wrist() -> None:
     expected = np.array([q for q in closed_forms.sixr_ik(target.homogeneous) if robot.q_in_joint_limits(q)])
     assert len(found) == len(expected) == 8
     for q in expected:
-        assert np.abs(found - q).max(axis=1).min() < 1e-6
+        assert np.abs(found - q).max(axis=1).min() < NEAR
     order = np.abs(robot.difference(np.zeros((8, 6)), found)).max(axis=1)
     assert (np.diff(order) >= 0).all()
     np.testing.assert_array_equal(found, ik.solve_all(robot, target))
@@ -267,7 +270,7 @@ def test_all_branches_of_small_arms(name: str, count: int) -> None:
     free = CartesianSphere(1e-6) if robot.nq == 2 else None  # two joints leave the rotation to the branch
     found = ik.solve_all(robot, target, tolerance=free)
     assert len(found) == count
-    assert np.abs(found - q).max(axis=1).min() < 1e-6
+    assert np.abs(found - q).max(axis=1).min() < NEAR
     for solution in found:
         assert robot.fk(solution).distance(target).translation <= 1e-6
 

@@ -86,3 +86,9 @@ class TestConstructors:
             for name in names:
                 with pytest.raises(InputError, match="friction" if name == "coulomb" else name):
                     make(**{name: value})
+
+
+@pytest.mark.parametrize("huge", [1e200, 1e308, -1e308])
+def test_huge_but_finite_numbers_pass_the_door_without_a_word(huge: float) -> None:
+    robot = fresh("panda")
+    assert robot.q_in_joint_limits(np.full(robot.nq, huge)) is False
