@@ -6,8 +6,10 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import knuckle
 from knuckle.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +26,7 @@ COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if l
 def test_python_example_is_ten_lines_at_the_top_and_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (example,) = blocks("python")
+    example = blocks("python")[0]
     assert len([line for line in example.splitlines() if line.strip()]) <= 10
     assert README.index("```bash\nmake demo") < README.index("```python") < README.index("\n## ")
     monkeypatch.chdir(ROOT)
@@ -32,6 +34,17 @@ def test_python_example_is_ten_lines_at_the_top_and_runs(
     out = capsys.readouterr().out
     assert out.startswith("converged")
     assert "holding torque" in out
+
+
+def test_every_recipe_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, recipes = blocks("python")
+    monkeypatch.chdir(ROOT)
+    text = recipes.replace('"my.urdf", package_dirs=["meshes"]', '"urdf_samples/sevenr_arm.urdf"')
+    q = np.array([0.0, 0.5, 0.0, -1.4, 0.0, 1.2, 0.0])
+    robot = knuckle.PinRobot.from_urdf("urdf_samples/sevenr_arm.urdf")
+    poses = robot.fk(np.array([q + 0.01 * i for i in range(5)]))
+    names = {"knuckle": knuckle, "q": q, "dq": 0.1 * q, "T": robot.fk(q + 0.1), "poses": poses}
+    exec(compile(text, "README.md", "exec"), names | {"mask": [True] * 6 + [False]})
 
 
 @pytest.mark.parametrize("line", COMMANDS)
