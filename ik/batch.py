@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array, matrix, scalar
+from ..robot.arrays import Array, matrix
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import orthonormality
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
@@ -23,7 +23,7 @@ from ..robot.transformation import Transformation
 from .batch_result import BatchResult, read_npz, write_npz
 from .native_search import batch_rows
 from .native_solver import NAME, chain_of
-from .solver import seed_of, solve
+from .solver import seed_of, solve, whole
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -81,9 +81,9 @@ def solve_batch(
     starts = _starts(robot, q_init, len(poses))
     if tolerance is not None and not isinstance(tolerance, Tolerance):
         raise InputTypeError(f"tolerance must be a Tolerance, got {type(tolerance).__name__}")
-    size = int(scalar(chunk, "chunk", minimum=1))
+    size = whole(chunk, "chunk")
     workers = _threads(threads, len(poses), executor)
-    asked = {"tolerance": tolerance, "max_iter": int(scalar(max_iter, "max_iter", minimum=1)), "ik_method": ik_method}
+    asked = {"tolerance": tolerance, "max_iter": whole(max_iter, "max_iter"), "ik_method": ik_method}
     job = _Job(robot, poses, starts, asked | options, rng, None if resume is None else Path(resume))
     spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
     if resume is None and not progress and executor is None and spans:
@@ -135,7 +135,7 @@ def _threads(threads: Any, count: int, executor: Any) -> int:
         raise InputTypeError(f"executor must offer submit(), got {type(executor).__name__}")
     if threads is None:
         return (os.cpu_count() or 1) if executor is None and count >= THREADS_PAY else 1
-    return int(scalar(threads, "threads", minimum=1))
+    return whole(threads, "threads")
 
 
 class _Job:

@@ -44,7 +44,7 @@ class BatchResult:
         return len(self.q)
 
     def __getitem__(self, index: int) -> IKResult:
-        """The answer to one problem."""
+        """The answer to one problem; its seed is the batch's, and gives it again in a batch at the same place."""
         distance, angle = float(self.position_error[index]), float(self.rotation_error[index])
         return IKResult(
             self.q[index].copy(),

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import InputError
-from ..robot.tolerance import Tolerance
+from ..robot.tolerance import CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
+from ..robot.transformation import Transformation
 from .freedom import TURN, Freedom
 from .native_solver import FREE, SEARCH, chain_of, radii, solver_of
 from .pose_task import POSITION_TERMS
@@ -77,7 +78,11 @@ def solve_all(
     found: list[Array] = []
     barren = 0
     for number in range(MOST_ROUNDS):
-        fresh = [q for q in _round(robot, goal, near, seed, number, free_rotation) if _is_new(freedom, q, found, apart)]
+        fresh = [
+            q
+            for q in _round(robot, goal, near, seed, number, free_rotation)
+            if goal.valid(Transformation(robot.pose(q, robot.tcp))) and _is_new(freedom, q, found, apart)
+        ]
         barren = 0 if fresh else barren + 1
         if barren == BARREN or len(found) >= most:
             break
@@ -90,7 +95,10 @@ def _round(robot: RobotBase, goal: Any, near: Array, seed: int, number: int, fre
     """Solutions from one round of random starts, in the order of the starts."""
     chain = chain_of(robot)
     position, rotation = (min(radius, EXACT) for radius in radii(goal.tolerance))
-    if chain is None or position >= FREE:
+    ball = goal.tolerance.position_radius > 0.0 and goal.tolerance.rotation_radius > 0.0
+    if chain is None or position >= FREE or not ball:
+        if ball and not free_rotation and position < FREE:
+            goal = ToleratedPose(goal.nominal, CartesianSphere(EXACT) + RotationAbsolute(EXACT))
         rng = np.random.default_rng([seed, number])
         results = [
             solve(robot, goal, q_init=robot.random_configuration(rng), rng=0, allow_random_restart=False, max_iter=100)

@@ -109,7 +109,7 @@ def violation(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> 
     for constraint in constraints:
         check: Any = getattr(constraint, "is_satisfied", constraint)
         name = getattr(constraint, "__name__", type(constraint).__name__)
-        holds = check(robot, q)
+        holds = check(robot, q.copy())  # what a constraint writes into it is nobody's answer
         if not holds:
             status = getattr(constraint, "status", IKStatus.REJECTED)
             return (status if isinstance(status, IKStatus) else IKStatus.REJECTED), f"constraint {name} is violated"

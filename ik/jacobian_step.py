@@ -59,6 +59,8 @@ def _pseudo_inverse(jacobian: Array, e: Array, square: float) -> Array:
 
 def damped_step(jacobian: Array, e: Array, mu: float) -> Array:
     """`J^T (J J^T + mu I)^-1 e` (n,) of J (m, n) and e (m,), through the smaller of the two normal matrices."""
+    if jacobian.shape[1] == 0:
+        return np.zeros(0)
     quick = native.damped_step(jacobian, e, mu)
     if quick is not None:
         return quick

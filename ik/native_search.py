@@ -35,7 +35,7 @@ _DEFAULT_RADII = (*radii(DEFAULT_TOLERANCE), True)
 def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, tolerance: Any) -> IKResult | None:
     """The answer to a plain problem; None leaves anything else to the outer loop."""
     chain = chain_of(robot)
-    if chain is None or type(max_iter) is not int or max_iter < 1:
+    if chain is None or type(max_iter) is not int or not 1 <= max_iter < 2**31:
         return None
     if type(target) is ToleratedPose:
         if tolerance is None:
@@ -44,7 +44,7 @@ def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, toleranc
     if type(target) is Transformation:
         target = target.homogeneous
     start = robot.q if q_init is None else q_init
-    if type(target) is not _ARRAY or type(start) is not _ARRAY or target.shape != (4, 4):
+    if type(target) is not _ARRAY or type(start) is not _ARRAY or target.shape != (4, 4) or start.ndim != 1:
         return None
     position, rotation, ball = _DEFAULT_RADII
     if tolerance is not None and tolerance is not DEFAULT_TOLERANCE:
@@ -138,6 +138,7 @@ class _Failure:
         if self.left > 0 and self._run(ALONE, best.q, 1, (self.left + 1) // 2):
             return self._answer(self.last, IKStatus.CONVERGED, "")
         best = min(best, self.last, key=lambda seen: seen.cost) if self.used > iterations else best
+        stalled = stalled or (self.used > iterations and self.last_stalled)
         beyond = self._beyond() if self.left > 0 else None
         if beyond == "":
             return self._answer(self.last, IKStatus.CONVERGED, "")
@@ -170,7 +171,7 @@ class _Failure:
         """One more search; what it found is `last`."""
         solver = solver_of(self.robot, self.chain, info, pace)
         q = start.copy()
-        found, distance, angle, iterations, _, _, _ = solver.solve(
+        found, distance, angle, iterations, _, _, self.last_stalled = solver.solve(
             self.target, start, q, self.position, self.rotation, attempts, budget, self.seed
         )
         self.last = _Seen(q, distance, angle)

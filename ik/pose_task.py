@@ -71,7 +71,10 @@ def terms(
 
 def boolean_mask(value: Any, size: int, name: str) -> NDArray[np.bool_]:
     """A mask (size,) of booleans; 0 and 1 count as such."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name} must hold {size} booleans, got rows of different lengths") from None
     if array.shape != (size,):
         raise InputError(f"{name} must have shape ({size},), got {array.shape}")
     if array.dtype != np.bool_ and not (array.dtype.kind in "iu" and np.isin(array, (0, 1)).all()):

@@ -86,7 +86,11 @@ class IKResult:
 
     @property
     def q(self) -> Array:
-        """The configuration found (nq,), read-only; the one of least cost seen, within limits, if not solved."""
+        """The configuration found (nq,), read-only.
+
+        Without a solution it is the one of least cost seen, or, if the target is out of reach, the one closest in
+        position; always within the limits.
+        """
         return self._values[0]
 
     @property

@@ -101,6 +101,8 @@ def solve(
     )
     if plain:
         answer = _fast(robot, target, ik_method, q_init, rng, max_iter, tolerance, ignore_self_collisions)
+        if answer is None:
+            answer = _fast_again(robot, target, ik_method, q_init, rng, max_iter, tolerance, ignore_self_collisions)
         if answer is not None:
             return answer
     inner = as_callbacks(inner_callbacks, "inner_callbacks")
@@ -111,7 +113,7 @@ def solve(
         *as_constraints(getattr(task, "constraints", None), "task.constraints"),
     ]
     info = IKMeta(
-        max_iter=_budget(max_iter),
+        max_iter=whole(max_iter, "max_iter"),
         allow_random_restart=bool(allow_random_restart),
         joint_mask=None if joint_mask is None else boolean_mask(joint_mask, robot.nv, "joint_mask"),
         constraints=tuple(constraints),
@@ -156,6 +158,29 @@ def _fast(
     return None if result.success and not NoSelfCollision().is_satisfied(robot, result.q) else result
 
 
+def _fast_again(
+    robot: RobotBase,
+    target: Any,
+    ik_method: Any,
+    q_init: Any,
+    rng: Any,
+    max_iter: int,
+    tolerance: Tolerance | None,
+    ignore_self_collisions: bool,
+) -> IKResult | None:
+    """The same with arguments in their plainest form, so that the answer does not depend on containers."""
+    name = PREFERENCE[0] if ik_method is None else ik_method
+    if not isinstance(name, str) or name not in METHODS or METHODS[name].fast is None:
+        return None
+    goal, budget = as_target(target, tolerance), whole(max_iter, "max_iter")
+    start, notes = start_of(robot, q_init)
+    if isinstance(rng, np.random.Generator) or rng is None or notes:
+        return None  # a generator must be drawn from once only; notes belong into the message
+    seed = seed_of(rng)
+    start = np.ascontiguousarray(start)
+    return _fast(robot, goal, ik_method, start, seed, budget, goal.tolerance, ignore_self_collisions)
+
+
 def _checks_itself(robot: RobotBase) -> bool:
     # asked of the class: an absent attribute of an instance may be expensive to find out about
     return callable(getattr(type(robot), "has_self_collision", None))
@@ -175,10 +200,11 @@ def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks
     return method
 
 
-def _budget(max_iter: Any) -> int:
-    number = scalar(max_iter, "max_iter", minimum=1.0)
-    if number != int(number):
-        raise InputError(f"max_iter must be a whole number of iterations, got {max_iter}")
+def whole(value: Any, name: str) -> int:
+    """A whole number from 1 to 2^31 - 1."""
+    number = scalar(value, name, minimum=1.0)
+    if number != int(number) or number >= 2**31:
+        raise InputError(f"{name} must be a whole number from 1 to 2^31 - 1, got {value}")
     return int(number)
 
 

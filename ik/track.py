@@ -13,7 +13,7 @@ from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
 from .batch import as_poses
 from .native_solver import ALONE, FREE, chain_of, radii, solver_of
 from .problem import IKMeta, IKStatus
-from .solver import solve
+from .solver import solve, whole
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -88,7 +88,7 @@ def track(
     if tolerance is not None and not isinstance(tolerance, Tolerance):
         raise InputTypeError(f"tolerance must be a Tolerance, got {type(tolerance).__name__}")
     longest = scalar(max_step, "max_step", positive=True)
-    budget = int(scalar(max_iter, "max_iter", minimum=1))
+    budget = whole(max_iter, "max_iter")
     path, errors, broken = _follow(robot, targets, q, tolerance, budget)
     stride = robot.difference(np.vstack([q, path])[: len(path)], path)
     jumps = np.flatnonzero(np.abs(stride).max(axis=1, initial=0.0) > longest)
@@ -110,7 +110,9 @@ def _follow(
     """Configurations, errors (n, 2), and the status and reason of the pose at which it ended, None at the last."""
     count, chain = len(targets), chain_of(robot)
     position, rotation = radii(tolerance or DEFAULT_TOLERANCE)
-    if chain is not None and position < FREE and rotation < np.pi:
+    allowed = tolerance or DEFAULT_TOLERANCE
+    ball = allowed.position_radius > 0.0 and allowed.rotation_radius > 0.0
+    if chain is not None and ball and position < FREE and rotation < np.pi:
         solver = solver_of(robot, chain, IKMeta(), ALONE)
         path, errors = np.empty((count, robot.nq)), np.empty((count, 2))
         solved = solver.track(targets, np.ascontiguousarray(q), path, errors, position, rotation, budget)

@@ -385,7 +385,8 @@ struct PySolver {
     answer.q = found;
     (lanes ? kernel_of(lanes) : abreast())->solve(chain, o, problem, answer);
     const bool met = measure(answer, target, o, q.data(), errors);
-    return nb::make_tuple(answer.converged && met, errors[0], errors[1], answer.iterations, answer.attempts,
+    // whatever meets the target is a solution, also if the budget ended before the loop looked again
+    return nb::make_tuple(met, errors[0], errors[1], answer.iterations, answer.attempts,
                           (bool)answer.outside, (bool)answer.stalled);
   }
 
@@ -438,7 +439,7 @@ struct PySolver {
           const long i = row[k];
           const bool met = measure(answers[k], problems[k].target, o, q.data() + i * chain.nq, errors.data() + 2 * i);
           long long *c = counts.data() + 5 * i;
-          c[0] = answers[k].converged && met;
+          c[0] = met;
           c[1] = answers[k].iterations;
           c[2] = answers[k].attempts;
           c[3] = answers[k].outside;
@@ -475,7 +476,7 @@ struct PySolver {
       IkAnswer answer{};
       answer.q = found;
       kernel->solve(chain, o, IkProblem{target, start, 0, 0}, answer);
-      if (!measure(answer, target, o, here, errors.data() + 2 * i) || !answer.converged) return i;
+      if (!measure(answer, target, o, here, errors.data() + 2 * i)) return i;
       previous = here;
     }
     return count;

@@ -17,6 +17,8 @@ _FLOAT = np.dtype(np.float64)
 
 def _as_float(value: Any, name: str) -> Array:
     """`value` as a float64 array of any shape; refuses what is not numeric."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(f"{name} has masked entries; fill them in")
     try:
         raw = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -62,7 +64,7 @@ def vector(value: Any, size: int, name: str) -> Array:
 def vector_or_batch(value: Any, size: int, name: str) -> Array:
     """A finite vector `(size,)` or a batch of them `(N, size)`, C-contiguous if a batch.
 
-    An `(N, 1)` array for `size == N` is a column vector, unless `size == 1`, where it is a batch.
+    An `(N, 1)` array for `size == N` is a column vector; for `size == 1` it is a batch, but for `(1, 1)`, one vector.
     """
     if type(value) is np.ndarray and value.ndim == 1:
         return vector(value, size, name)

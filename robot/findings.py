@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -44,12 +45,15 @@ def closest(name: str, options: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
 def numbers(text: str | None, count: int) -> list[float] | None:
     """`count` finite numbers separated by white space, or None."""
-    try:
-        values = [float(part) for part in (text or "").split()]
-    except ValueError:
+    parts = (text or "").split()
+    if not all(map(_NUMBER.fullmatch, parts)):  # float() also takes 1_0, infinity and digits of other scripts
         return None
+    values = [float(part) for part in parts]
     return values if len(values) == count and all(map(math.isfinite, values)) else None
 
 

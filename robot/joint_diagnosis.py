@@ -38,6 +38,14 @@ def joint_findings(
         if value is None or not any(value):
             message = f"axis {axis.get('xyz')!r} must be three numbers, not all 0"
             yield Finding(ERROR, tree.line(axis), title, message)
+        elif not 1e-6 <= math.hypot(*value) <= 1e6:  # squares of the extremes under- and overflow
+            message = f"axis {axis.get('xyz')!r} must be about of length 1"
+            yield Finding(ERROR, tree.line(axis), title, message)
+        elif kind == "planar" and (value[0] or value[1]):
+            message = (
+                f"planar joints move in x-y and turn about z; turn the origin so that axis {axis.get('xyz')!r} is z"
+            )
+            yield Finding(ERROR, tree.line(axis), title, message)
     dynamics = joint.find("dynamics")
     if dynamics is not None:
         for key in ("damping", "friction"):

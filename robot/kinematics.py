@@ -44,6 +44,8 @@ def pose(model: pin.Model, data: pin.Data, q: Array, frame: int) -> Array:
 
 def jacobian(model: pin.Model, data: pin.Data, q: Array, frame: int, reference: int) -> Array:
     """Jacobian of a frame (6, nv_pin)."""
+    if model.nv == 0:  # Pinocchio refuses, or crashes
+        return np.zeros((6, 0))
     result: Array = pin.computeFrameJacobian(model, data, q, frame, PIN_REFERENCE[reference])
     return result
 
@@ -57,11 +59,11 @@ def error_and_jacobian(
     if world:
         turn = target.rotation @ pose.rotation.T
         e = np.concatenate((target.translation - pose.translation, pin.log3(turn)))
-        J = pin.computeFrameJacobian(model, data, q, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        J = jacobian(model, data, q, frame, ReferenceFrame.LOCAL_WORLD_ALIGNED)
         J[3:] = pin.Jlog3(turn).dot(J[3:])
         return e, J
     ahead = pose.actInv(target)
-    J = pin.computeFrameJacobian(model, data, q, frame, pin.ReferenceFrame.LOCAL)
+    J = jacobian(model, data, q, frame, ReferenceFrame.LOCAL)
     return pin.log6(ahead).vector, pin.Jlog6(ahead.inverse()).dot(J)
 
 
@@ -69,6 +71,8 @@ def jacobian_derivative(
     model: pin.Model, data: pin.Data, q: Array, dq: Array, frame: int, reference: ReferenceFrame
 ) -> Array:
     """Time derivative of the Jacobian of a frame (6, nv_pin)."""
+    if model.nv == 0:
+        return np.zeros((6, 0))
     pin.computeJointJacobiansTimeVariation(model, data, q, dq)
     pin.updateFramePlacement(model, data, frame)
     result: Array = pin.getFrameJacobianTimeVariation(model, data, frame, PIN_REFERENCE[reference])

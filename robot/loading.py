@@ -60,7 +60,7 @@ def load_urdf(path: Any, package_dirs: Any, *, strict: bool, gravity: Any, root_
         DescriptionError: with all findings, if the file makes no robot, or in strict mode leaves something to guess.
         InputError: on an impossible argument.
     """
-    if root_joint not in ROOT_JOINTS:
+    if not isinstance(root_joint, str) or root_joint not in ROOT_JOINTS:
         raise unknown_name("root joint", root_joint, ROOT_JOINTS)
     pull = vector(gravity, 3, "gravity")
     where = folders(package_dirs)

@@ -126,7 +126,8 @@ def move_base(model: pin.Model, geometries: tuple[pin.GeometryModel, ...], displ
             model.jointPlacements[joint] = displacement * model.jointPlacements[joint]
     for index in range(1, model.nframes):
         frame = model.frames[index]  # a slice would hold copies
-        if frame.parentJoint == 0:
+        in_world = frame.type == pin.FrameType.OP_FRAME and frame.parentFrame == 0  # added to the world itself
+        if frame.parentJoint == 0 and not in_world:
             frame.placement = displacement * frame.placement
     model.inertias[0] = displacement.act(model.inertias[0])
     for geometry in geometries:
