@@ -16,7 +16,19 @@ from ..robot.native import NativeChain
 from ..robot.tolerance import DEFAULT_TOLERANCE, CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
 from .cost import pose_cost
-from .native_solver import ALONE, CLOSEST, FREE, MOST_ATTEMPTS, NAME, POLISH, SEARCH, chain_of, radii, solver_of
+from .native_solver import (
+    ALONE,
+    CLOSEST,
+    FREE,
+    MOST_ATTEMPTS,
+    NAME,
+    POLISH,
+    SEARCH,
+    chain_of,
+    make_room,
+    radii,
+    solver_of,
+)
 from .problem import IKMeta, IKResult, IKStatus, closest_words
 
 if TYPE_CHECKING:
@@ -91,6 +103,7 @@ def _remember(chain: NativeChain, tolerance: Tolerance) -> tuple[float, float, b
         isinstance(part, RotationAbsolute) or (isinstance(part, CartesianSphere) and part.position_radius == part.r[1])
         for part in parts
     )
+    make_room(chain)
     found = chain.solvers[tolerance] = tolerance.position_radius, tolerance.rotation_radius, ball
     return found
 

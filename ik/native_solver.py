@@ -63,6 +63,12 @@ def chain_of(robot: Any) -> NativeChain | None:
     return chain
 
 
+def make_room(chain: NativeChain) -> None:
+    """Forget what is kept with the chain once it is much: somebody sweeps an option or a tolerance."""
+    if len(chain.solvers) > 100:
+        chain.solvers.clear()
+
+
 def radii(tolerance: Tolerance) -> tuple[float, float]:
     """Tolerances [m, rad] of the kernel: the largest ball inside the tolerated region."""
     position, rotation = tolerance.position_radius, tolerance.rotation_radius
@@ -99,8 +105,7 @@ def solver_of(
     if solver is None:
         from .. import _core
 
-        if len(chain.solvers) > 100:  # somebody sweeps an option
-            chain.solvers.clear()
+        make_room(chain)
         bounds = robot.limits.position if info.limits is None else info.limits
         frozen = np.zeros(robot.nv, dtype=np.int32)
         if info.joint_mask is not None:

@@ -177,3 +177,11 @@ def test_changed_robots_are_seen(arm: PinRobot) -> None:
     robot.tcp = "tip"
     result = robot.ik(moved, rng=1)
     assert result and robot.fk(result.q, frame="tip").distance(moved).translation <= 1e-5
+
+
+def test_a_sweep_of_tolerances_does_not_fill_the_memory(arm: PinRobot) -> None:
+    robot = PinRobot.from_urdf(samples.path_of("sevenr_arm"))
+    target = robot.fk(robot.random_configuration(1))
+    for i in range(300):
+        assert robot.ik(target, rng=1, tolerance=CartesianSphere(1e-5 * (i + 1)) + RotationAbsolute(1e-3))
+    assert len(robot.native_chain(robot.tcp).solvers) <= 110
