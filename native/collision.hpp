@@ -300,7 +300,7 @@ static void nearest(const Collider &c, const double *q, double limit, void *memo
         next = p;
       }
     if (next < 0) return;
-    room.lower[next] = 1e300;
+    room.lower[next] = __builtin_inf();
     Nearest found;
     const int verdict = pair_test(c, c.pair[2 * next], c.pair[2 * next + 1], room, 0, best.distance, true, &found);
     if (verdict == knuckle::kUndecided) {
