@@ -6,7 +6,7 @@ import pinocchio as pin
 
 from .errors import InputError
 
-_KINDS = {
+KINDS = {
     pin.FrameType.OP_FRAME: "frame",
     pin.FrameType.JOINT: "joint",
     pin.FrameType.FIXED_JOINT: "joint",
@@ -25,7 +25,7 @@ class FrameTable:
     """Frames by name: `ids` takes names as listed, "link:a" or "joint:a" for a shared name, and the bare name."""
 
     def __init__(self, model: pin.Model) -> None:
-        kinds = [_KINDS[frame.type] for frame in model.frames]
+        kinds = [KINDS[frame.type] for frame in model.frames]
         bare = [str(frame.name) for frame in model.frames]
         counts: dict[str, int] = {}
         for name in bare:

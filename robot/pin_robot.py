@@ -6,20 +6,24 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+import coal
 import numpy as np
 import pinocchio as pin
 
 from . import overrides
+from .arrays import vector
+from .body import keepable
+from .building import Building
 from .couplings import Coupling, check_couplings
 from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
 from .findings import NOTE, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
-from .pin_backend import PinBackend
+from .rearranging import require_order
 from .transformation import as_transformation
 
 
-class PinRobot(PinBackend):
+class PinRobot(Building):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:
@@ -124,6 +128,24 @@ class PinRobot(PinBackend):
             findings=loaded.findings,
         )
 
+    @classmethod
+    def empty(
+        cls, name: str = "robot", *, base_placement: Any = None, gravity: Any = (0.0, 0.0, -9.81), rng: Any = None
+    ) -> PinRobot:
+        """A robot without joints, to be built with `_add_body` and `_add_joint`.
+
+        Args:
+            name: Name of the robot.
+            base_placement: Pose of the base in the world.
+            gravity: Acceleration of free fall (3,) in world axes [m/s^2].
+            rng: Generator or seed used where a call brings none.
+        """
+        if not isinstance(name, str):
+            raise InputTypeError(f"name must be a string, got {type(name).__name__}")
+        model = pin.Model()
+        model.name, model.gravity = name, pin.Motion(vector(gravity, 3, "gravity"), np.zeros(3))
+        return cls(wrapper=model, base_placement=base_placement, rng=rng)
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was guessed at when the description was read, see `robot.diagnosis`."""
@@ -140,6 +162,7 @@ class PinRobot(PinBackend):
         Returns:
             Index of the frame in `model.frames`.
         """
+        self._commit()
         index = self._table.ids[self._existing_frame(parent_frame, "parent_frame")]
         parent = self._model.frames[index]
         pose = parent.placement * as_transformation(placement, "placement").se3()
@@ -155,6 +178,7 @@ class PinRobot(PinBackend):
         Returns:
             Index of the frame in `model.frames`.
         """
+        self._commit()
         if not isinstance(parent_joint, str):
             raise InputTypeError(f"parent_joint must be the name of a joint, got {type(parent_joint).__name__}")
         if not self._model.existJointName(parent_joint):
@@ -209,7 +233,7 @@ class PinRobot(PinBackend):
             jerk: Likewise.
         """
         rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         at, now = twin._coordinates, twin._limits
         twin._extra = overrides.with_limits(twin._model, at, now, twin._extra, position, rates)
         twin._rebuild()
@@ -233,7 +257,7 @@ class PinRobot(PinBackend):
             friction: Coulomb friction [N m or N].
         """
         given = {"rotor_inertia": rotor_inertia, "gear_ratio": gear_ratio, "damping": damping, "friction": friction}
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         overrides.with_motors(twin._model, twin._coordinates, given)
         twin._rebuild()
         return twin
@@ -248,7 +272,7 @@ class PinRobot(PinBackend):
             frame: Frame the body is fixed to; None is the tcp.
         """
         name = self._frame(frame)
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         overrides.with_payload(twin._model, twin._model.frames[twin._frame_id(name)], mass, com, inertia)
         twin._rebuild()
         return twin
@@ -278,5 +302,9 @@ def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryMod
             raise InputTypeError(
                 f"collision and visual must be pinocchio GeometryModel or None, got {type(part).__name__}"
             )
-    collision, visual = (pin.GeometryModel() if part is None else part.copy() for part in parts[1:])
+    require_order(parts[0])
+    collision, visual = (pin.GeometryModel() if part is None else part.clone() for part in parts[1:])
+    for thing in (*collision.geometryObjects, *visual.geometryObjects):
+        if type(thing.geometry) is coal.ConvexBase:
+            thing.geometry = keepable(thing.geometry)
     return parts[0].copy(), collision, visual
