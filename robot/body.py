@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import coal
 import numpy as np
 import pinocchio as pin
 
-from .arrays import Array, vector
+from .arrays import vector
 from .errors import InputError, InputTypeError
 from .inertia import checked_inertia, spatial_inertia
 from .transformation import Transformation, as_transformation
@@ -99,8 +99,8 @@ class PinBody:
 
     name: str
     mass: float = 0.0
-    com: Array | None = None
-    inertia: Array | None = None
+    com: Any = None
+    inertia: Any = None
     collision: tuple[BodyGeometry, ...] = ()
     visual: tuple[BodyGeometry, ...] | None = None
 
@@ -146,6 +146,11 @@ class PinBody:
         whole = pose.se3().act(pin.Inertia(weight, np.ravel(shape.computeCOM()), 0.5 * (about + about.T)))
         return cls(name, inertia=whole, collision=(geometry,))
 
+    def renamed(self, name: str) -> PinBody:
+        """The same body under another name, after which its geometries are called."""
+        parts = [tuple(replace(part, name=None) for part in which) for which in (self.collision, self.visual or ())]
+        return PinBody(name, inertia=self.spatial_inertia, collision=parts[0], visual=parts[1])
+
     @property
     def spatial_inertia(self) -> pin.Inertia:
         """Pinocchio's inertia about the body's origin; a new object each time."""
@@ -175,6 +180,8 @@ def checked_shape(shape: Any) -> coal.CollisionGeometry:
         raise InputTypeError(f"shape must be a coal shape, got {type(shape).__name__}")
     if isinstance(shape, coal.Halfspace | coal.Plane):
         raise InputError(f"shape of a body must be bounded, got {type(shape).__name__}; make a plane an obstacle")
+    if isinstance(shape, getattr(coal, "OcTree", ())):
+        raise InputError("shape of a body must not be an OcTree, which cannot be pickled; make it an obstacle")
     if getattr(shape, "num_vertices", 1) == 0:
         raise InputError("shape is a mesh without vertices")
     own = keepable(shape)

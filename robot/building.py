@@ -191,23 +191,33 @@ class Building(PinBackend):
         """The draft there is, or a new one that is dropped unless it is taken over."""
         if self._draft is not None:
             return self._draft
-        geometries = self._collision.copy(), self._visual.copy()
-        return Draft(self._model.copy(), *geometries, self._placement.se3(), self._couplings, list(self._unpaired))
+        return Draft(
+            self._model.copy(),
+            self._collision.copy(),
+            self._visual.copy(),
+            self._placement.se3(),
+            self._couplings,
+            list(self._unpaired),
+            carried=self._carried_frames,
+        )
 
     def _take_over(self, draft: Draft) -> None:
-        q, home = self.joint_values(), self.joint_values(self._home)
-        dq, ddq = ({name: rate[at] for name, (_, at) in self.coordinate_slices().items()} for rate in self._state[1:])
+        """Make the draft the robot; joints there were keep what is stored for them."""
+        positions = [self.joint_values(q) for q in (self._home, self.q)]
+        rates = [{name: rate[at] for name, (_, at) in self.coordinate_slices().items()} for rate in self._state[1:]]
         self._model, self._collision, self._visual = draft.model, draft.collision, draft.visual
         self._couplings, self._unpaired, self._draft = draft.couplings, tuple(draft.unpaired), None
         self._rebuild()
-        start = self.clip_to_limits(self.neutral())
-        rest = np.zeros(self.nv)
-        self._home = self._home_from(self._named(home, start, 0, "home"))
-        self.update_configuration(
-            self._named(q, start, 0, "q"), self._named(dq, rest, 1, "dq"), self._named(ddq, rest, 1, "ddq")
-        )
+        start, rest = self.clip_to_limits(self.neutral()), np.zeros(self.nv)
+        home, q = (self._named(self._existing(values), start, 0, "q") for values in positions)
+        dq, ddq = (self._named(self._existing(values), rest, 1, "dq") for values in rates)
+        self._home = self._home_from(home)
+        self.update_configuration(q, dq, ddq)
         if draft.pair_up and self._unpaired:
             add_pairs(self._model, self._collision, self._unpaired)
             remove_touching(self._model, self._collision, self._unpaired, self.to_pinocchio(self._home))
             self._unpaired = ()
             self._rebuild()
+
+    def _existing(self, values: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if name in self._coordinates.by_name}

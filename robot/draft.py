@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class Draft:
         couplings: Joints that mimic others.
         unpaired: Names of collision geometries that are in no pair yet.
         pair_up: Whether they are to be paired when the robot takes the draft over.
+        carried: Frames of attached bodies, on which no joint is hung.
     """
 
     model: pin.Model
@@ -38,12 +39,17 @@ class Draft:
     couplings: tuple[Coupling, ...] = ()
     unpaired: list[str] = field(default_factory=list)
     pair_up: bool = False
+    carried: frozenset[str] = frozenset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Draft:
         """A draft that shares nothing: Pinocchio's own copies of geometry share shapes."""
-        geometries = self.collision.clone(), self.visual.clone()
-        return Draft(
-            self.model.copy(), *geometries, pin.SE3(self.base), self.couplings, list(self.unpaired), self.pair_up
+        return replace(
+            self,
+            model=self.model.copy(),
+            collision=self.collision.clone(),
+            visual=self.visual.clone(),
+            base=pin.SE3(self.base),
+            unpaired=list(self.unpaired),
         )
 
     def joint_index(self, joint: Any, name: str) -> int:
@@ -75,7 +81,8 @@ class Draft:
 
     def last_link(self, joint: int) -> int:
         """The frame of a joint that what is added to the joint hangs on: its last link, else its first frame."""
-        ours = [i for i, frame in enumerate(self.model.frames) if frame.parentJoint == joint]
+        frames = enumerate(self.model.frames)
+        ours = [i for i, frame in frames if frame.parentJoint == joint and frame.name not in self.carried]
         links = [i for i in ours if self.model.frames[i].type == pin.FrameType.BODY]
         return links[-1] if links else ours[0] if ours else 0
 
@@ -128,18 +135,29 @@ class Draft:
             self.model.referenceConfigurations[entry.key()] = np.concatenate([entry.data(), rest])
         return index
 
-    def add_body(self, body: PinBody, joint: int, frame: int) -> int:
-        """Add a link where a frame is, and the geometry of a body; not its mass. All of it has been checked.
+    def add_body(
+        self, body: PinBody, joint: int, frame: int, pose: pin.SE3 | None = None, *, pair_later: bool = True
+    ) -> int:
+        """Add a link and the geometry of a body; not its mass. All of it has been checked.
+
+        Args:
+            body: What is added.
+            joint: Joint that carries it.
+            frame: Frame it hangs on.
+            pose: Pose in the joint; None is that of the frame, on the world that of the robot's base.
+            pair_later: Note its collision geometry as in no pair yet.
 
         Returns:
             Index of the link's frame.
         """
-        pose = self.model.frames[frame].placement if frame else self.base
+        if pose is None:
+            pose = self.model.frames[frame].placement if frame else self.base
         link: int = self.model.addBodyFrame(body.name, joint, pose, frame)
         for geometry, parts in ((self.collision, body.collision), (self.visual, body.visual or ())):
             for part, name in zip(parts, geometry_names(body, parts), strict=True):
                 geometry.addGeometryObject(part.as_object(name, joint, link, pose))
-        self.unpaired += geometry_names(body, body.collision)
+        if pair_later:
+            self.unpaired += geometry_names(body, body.collision)
         return link
 
     def put_in_order(self) -> list[int]:

@@ -34,6 +34,8 @@ class PinBackend(RobotBase):
     _couplings: tuple[Coupling, ...]
     _extra: ExtraLimits
     _version = 0
+    _carried_frames: frozenset[str] = frozenset()
+    """Frames that are no part of the robot itself and never its default tcp."""
 
     def _rebuild(self) -> None:
         """Everything that follows from the model; scratch is made anew when first needed."""
@@ -44,7 +46,7 @@ class PinBackend(RobotBase):
         self._own_motors = model_motors(self._model)
         self._frictionless = not (self._own_motors.damping.any() or self._own_motors.coulomb.any())
         self._range = coordinates.range(limits.position)
-        self._table = FrameTable(self._model)
+        self._table = FrameTable(self._model, self._carried_frames)
         self._weightless = self._motorised = None
         self._chains: dict[str, native.NativeChain | None] = {}
         self._local = threading.local()

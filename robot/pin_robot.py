@@ -13,17 +13,17 @@ import pinocchio as pin
 from . import overrides
 from .arrays import vector
 from .body import keepable
-from .building import Building
 from .couplings import Coupling, check_couplings
 from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
 from .findings import NOTE, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
 from .rearranging import require_order
+from .reduction import Reduction
 from .transformation import as_transformation
 
 
-class PinRobot(Building):
+class PinRobot(Reduction):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:

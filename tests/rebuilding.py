@@ -23,12 +23,14 @@ def rebuilt(robot: PinRobot, order: list[int] | None = None, defer: bool = False
         parent = new.model.getFrameId(model.frames[frame].name) if frame else 0
         new._add_body(body, 0, parent)
         assert new.model.frames[new.model.nframes - 1].name == model.frames[link].name
-    for joint in order or _leaders_first(robot):
+    for joint in order or scrambled(robot):
         _add(new, robot, joint, update_kinematics=not defer)
     new._update_kinematic()
     for frame in model.frames:
         if frame.type == pin.FrameType.OP_FRAME:
             parent = model.frames[frame.parentFrame]
+            if parent.parentJoint != frame.parentJoint:
+                parent = model.frames[model.getFrameId(model.names[frame.parentJoint])]
             new.add_frame(frame.name, parent.name, parent.placement.actInv(frame.placement))
     return new
 
@@ -84,21 +86,16 @@ def _in_link(thing: pin.GeometryObject, link: pin.SE3) -> BodyGeometry:
     return BodyGeometry.of(own)
 
 
-def scrambled(robot: PinRobot, seed: int) -> list[int]:
-    """The joints in a random order, parents before children, leaders before followers."""
+def scrambled(robot: PinRobot, seed: int | None = None) -> list[int]:
+    """The joints in some order, parents before children, leaders before followers; without a seed the first that is."""
     model = robot.model
     leader = {model.getJointId(c.follower): model.getJointId(c.leader) for c in robot.couplings}
     rng, order, ready = np.random.default_rng(seed), [], {0}
     waiting = list(range(1, model.njoints))
     while waiting:
         free = [joint for joint in waiting if {model.parents[joint], leader.get(joint, 0)} <= ready]
-        joint = int(rng.choice(free))
+        joint = free[0] if seed is None else int(rng.choice(free))
         order.append(joint)
         ready.add(joint)
         waiting.remove(joint)
     return order
-
-
-def _leaders_first(robot: PinRobot) -> list[int]:
-    followers = [robot.model.getJointId(c.follower) for c in robot.couplings]
-    return sorted(range(1, robot.model.njoints), key=lambda joint: joint in followers)

@@ -84,6 +84,7 @@ NOT_HERE = {
     *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
     *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
     *("pose_batch", "refresh", "rnea"),
+    *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
 }
 CASES = [
     (name, method, argument)
