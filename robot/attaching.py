@@ -166,9 +166,9 @@ class Attaching(Building):
     def _bare_inertia(self, joint: int) -> pin.Inertia:
         """What a joint weighs without attached bodies: what was there before, unless it was changed meanwhile."""
         now = pin.Inertia(self._model.inertias[joint])
-        bare, total = self._bare.get(self._model.names[joint], (now, None))
-        if total is None or now == total:
-            return bare
+        known = self._bare.get(self._model.names[joint])
+        if known is not None and now == known[1]:
+            return known[0]
         for mass in _carried_masses(self._model, self._attachments, joint):
             now = without(now, mass)
         return now
