@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array, matrix
+from ..robot.arrays import Array, matrix, whole
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import orthonormality
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
@@ -23,7 +23,7 @@ from ..robot.transformation import Transformation
 from .batch_result import BatchResult, read_npz, write_npz
 from .native_search import batch_rows
 from .native_solver import NAME, chain_of
-from .solver import seed_of, solve, whole
+from .solver import seed_of, solve
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase

@@ -15,6 +15,7 @@ from ..robot.arrays import Array
 from ..robot.native import NativeChain
 from ..robot.tolerance import DEFAULT_TOLERANCE, CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
+from .callbacks import Constraint, satisfied, violation
 from .cost import pose_cost
 from .native_solver import (
     ALONE,
@@ -44,7 +45,15 @@ _ARRAY = np.ndarray
 _DEFAULT_RADII = (*radii(DEFAULT_TOLERANCE), True)
 
 
-def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, tolerance: Any) -> IKResult | None:
+def fast(
+    robot: Any,
+    target: Any,
+    q_init: Any,
+    rng: Any,
+    max_iter: int,
+    tolerance: Any,
+    constraints: tuple[Constraint, ...] = (),
+) -> IKResult | None:
     """The answer to a plain problem; None leaves anything else to the outer loop."""
     chain = chain_of(robot)
     if chain is None or type(max_iter) is not int or not 1 <= max_iter < 2**31:
@@ -88,12 +97,17 @@ def fast(robot: Any, target: Any, q_init: Any, rng: Any, max_iter: int, toleranc
         target, start, q, position, rotation, MOST_ATTEMPTS, max_iter - reserve, seed
     )
     if found:
+        if constraints and not all(satisfied(constraint, robot, q) for constraint in constraints):
+            search = _Another(robot, solver, target, start, position, rotation, seed, max_iter - reserve)
+            return search.allowed(constraints, _Seen(q, distance, angle), iterations, attempts)
         cost = pose_cost(distance, angle)
         return IKResult(q, IKStatus.CONVERGED, distance, angle, cost, iterations, attempts - 1, seed, NAME, "")
     if not ball:
         return None
     failure = _Failure(robot, chain, target, start, position, rotation, seed, max_iter)
-    return failure.explained(_Seen(q, distance, angle), iterations, attempts, outside, stalled)
+    result = failure.explained(_Seen(q, distance, angle), iterations, attempts, outside, stalled)
+    refusal = violation(constraints, robot, result.q) if result.success else None
+    return result if refusal is None else result.refused(*refusal)
 
 
 def _remember(chain: NativeChain, tolerance: Tolerance) -> tuple[float, float, bool]:
@@ -116,6 +130,45 @@ class _Seen(NamedTuple):
     @property
     def cost(self) -> float:
         return pose_cost(self.distance, self.angle)
+
+
+class _Another(NamedTuple):
+    """What is left to do when the first solution is not allowed: another branch, from elsewhere."""
+
+    robot: RobotBase
+    solver: Any
+    target: Array
+    start: Array
+    position: float
+    rotation: float
+    seed: int
+    budget: int
+
+    def allowed(
+        self,
+        constraints: tuple[Constraint, ...],
+        refused: _Seen,
+        used: int,
+        attempts: int,
+    ) -> IKResult:
+        """The first solution that the constraints allow; without one, the refused one and why."""
+        for index in range(1, self.budget):
+            if used >= self.budget:
+                break
+            q = self.start.copy()
+            found, distance, angle, iterations, tried, _, _ = self.solver.solve(
+                self.target, None, q, self.position, self.rotation, MOST_ATTEMPTS, self.budget - used, self.seed, index
+            )
+            used, attempts = used + iterations, attempts + tried
+            if found and all(satisfied(constraint, self.robot, q) for constraint in constraints):
+                return self._answer(_Seen(q, distance, angle), IKStatus.CONVERGED, "", used, attempts)
+        status, message = violation(constraints, self.robot, refused.q) or (IKStatus.REJECTED, "")
+        return self._answer(refused, status, message, used, attempts)
+
+    def _answer(self, seen: _Seen, status: IKStatus, message: str, used: int, attempts: int) -> IKResult:
+        return IKResult(
+            seen.q, status, seen.distance, seen.angle, seen.cost, used, attempts - 1, self.seed, NAME, message
+        )
 
 
 class _Failure:

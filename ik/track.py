@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, scalar, vector, whole
 from ..robot.errors import InputError, InputTypeError
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
 from .batch import as_poses
 from .native_solver import ALONE, FREE, chain_of, radii, solver_of
 from .problem import IKMeta, IKStatus
-from .solver import solve, whole
+from .solver import solve
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase

@@ -15,7 +15,7 @@ from .building import Building
 from .draft import Draft
 from .errors import InputError, InputTypeError, unknown_name
 from .inertia import without
-from .pairing import add_pairs
+from .pairing import add_pairs, part_neighbours
 from .rearranging import carried_over, rearranged
 from .transformation import Transformation, as_transformation
 
@@ -62,9 +62,9 @@ class Attaching(Building):
     ) -> str:
         """Fix a body to a frame, with its mass and geometry, until it is detached.
 
-        Its collision geometry `name_0`, `name_1`, ... is paired with all others, but for those on the joint that
-        carries it and on that joint's parent and children: a gripper's fingers may touch what they hold. What is
-        fixed to the base moves with it.
+        Its collision geometry `name_0`, `name_1`, ... is paired with all others, but for those on the same joint and
+        those of the links next to the one it is fixed to, as if it were a part of that link: what is fixed to a hand
+        may touch its fingers. `excluded_pairs` lists them. What is fixed to the base moves with it.
 
         Args:
             body: Tool or object; the robot keeps copies of its shapes.
@@ -95,13 +95,15 @@ class Attaching(Building):
             body.renamed(title), joint, parent, draft.model.frames[parent].placement * pose.se3(), pair_later=False
         )
         things = [f"{title}_{k}" for k in range(len(body.collision))]
-        add_pairs(draft.model, draft.collision, things)
+        left_out = add_pairs(draft.model, draft.collision, things)
+        left_out |= part_neighbours(draft.model, draft.collision, things, parent)
         tcp_name = None if tip is None else f"{title}_tcp"
         if tip is not None:
             at = draft.model.frames[link].placement * tip
             draft.model.addFrame(pin.Frame(tcp_name, joint, link, at, pin.FrameType.OP_FRAME))
         new = Attachment(title, body, where, tcp_name, self._tcp)
         self._carry(draft, (*self._attachments, new), {draft.model.names[joint]: bare})
+        self._excluded |= left_out
         if tcp_name is not None:
             self.tcp = tcp_name
         return title
@@ -140,6 +142,8 @@ class Attaching(Building):
         rest = [replace(a, tcp_before=gone.tcp_before) if a.tcp_before in dropped else a for a in rest]
         if self._tcp in dropped:
             self._tcp = gone.tcp_before
+        left = {thing.name for thing in draft.collision.geometryObjects}
+        self._excluded = {pair: reason for pair, reason in self._excluded.items() if set(pair) <= left}
         self._carry(draft, tuple(rest), {model.names[joint]: bare})
 
     def with_attached(self, body: PinBody, frame: str | None = None, placement: Any = None, **options: Any) -> Self:

@@ -10,17 +10,19 @@ import numpy as np
 import pinocchio as pin
 
 from .body import PinBody
+from .collision_pairs import HOME, PairNames, hulls
+from .collision_queries import CollisionQueries
 from .couplings import Coupling
 from .draft import Draft
 from .errors import InputTypeError
 from .new_joint import NewJoint
-from .pairing import add_pairs, remove_touching
-from .pin_backend import PinBackend
+from .pairing import add_pairs
 from .rearranging import require_order
 from .transformation import Transformation
+from .wrapper import anchor
 
 
-class Building(PinBackend):
+class Building(CollisionQueries):
     """Adding bodies and joints, one by one or several at a time.
 
     `robot.model`, `robot.collision` and `robot.visual` show what has been added at once, and are new objects after
@@ -31,6 +33,8 @@ class Building(PinBackend):
 
     _draft: Draft | None = None
     _unpaired: tuple[str, ...] = ()
+    _hulls = True
+    """Whether meshes count by their convex hulls in collision checks."""
 
     @property
     def model(self) -> pin.Model:
@@ -110,8 +114,8 @@ class Building(PinBackend):
             inertia: Inertia in the joint's frame that the joint carries in all; None is the sum of the bodies'.
             update_kinematics: False leaves queries as they are until `_update_kinematic`.
             update_home_collisions: Pair the collision geometries that are in no pair yet with all others, but for
-                those on the same, the parent's and the child's joints, and those in contact at home. False leaves
-                them out of collision checks.
+                those fixed to them, those of neighbouring links, and those in contact at home. False leaves them out
+                of collision checks.
             joint_placement: Pose of the joint in its parent joint, or in the base.
             joint_name: A new name; if empty, a random one.
             max_effort: Greatest torque or force; a number or (nv,). None is no limit; nor is 0, as in a URDF.
@@ -167,6 +171,8 @@ class Building(PinBackend):
         The stored state is kept if it fits.
         """
         require_order(self.model)
+        for geometry in (self.collision, self.visual):
+            anchor(self.model, geometry)
         if self._draft is None:
             super().refresh()
         else:
@@ -213,11 +219,20 @@ class Building(PinBackend):
         dq, ddq = (self._named(self._existing(values), rest, 1, "dq") for values in rates)
         self._home = self._home_from(home)
         self.update_configuration(q, dq, ddq)
+        if self._hulls:
+            hulls(self._collision)
         if draft.pair_up and self._unpaired:
-            add_pairs(self._model, self._collision, self._unpaired)
-            remove_touching(self._model, self._collision, self._unpaired, self.to_pinocchio(self._home))
-            self._unpaired = ()
-            self._rebuild()
+            self._pair_up()
+
+    def _pair_up(self) -> None:
+        """Pair the geometries that are in no pair yet, but for what touches at home."""
+        names, self._unpaired = set(self._unpaired), ()
+        self._excluded |= add_pairs(self._model, self._collision, names)
+        self._rebuild()
+        checker = self._checker()
+        titles = PairNames(self._model, self._collision)
+        touching = [titles.named((int(i), int(j))) for i, j in checker.pairs[checker.contacts(self._home, 0.0)]]
+        self.remove_collision_pairs([pair for pair in touching if names & set(pair)], HOME)
 
     def _existing(self, values: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in values.items() if name in self._coordinates.by_name}

@@ -6,39 +6,41 @@ from collections.abc import Collection
 
 import pinocchio as pin
 
-from .arrays import Array
+from .collision_pairs import ADJACENT, Pair, _body_frame, _parent_link, default_pairs, pairs_of, set_pairs
 
 
-def adjacent(model: pin.Model, first: int, second: int) -> bool:
-    """Whether two joints are the same, or parent and child: what they carry is expected to touch."""
-    if first == second:
-        return True
-    return bool((first and model.parents[first] == second) or (second and model.parents[second] == first))
+def add_pairs(model: pin.Model, collision: pin.GeometryModel, names: Collection[str]) -> dict[Pair, str]:
+    """Pair the named geometries with all others, as at load; the pairs left out, with the reason."""
+    titles = [thing.name for thing in collision.geometryObjects]
+    fresh = {index for index, title in enumerate(titles) if title in names}
+    kept, excluded = default_pairs(model, collision)
+    for first, second in kept:
+        pair = pin.CollisionPair(first, second)
+        if (first in fresh or second in fresh) and not collision.existCollisionPair(pair):
+            collision.addCollisionPair(pair)
+    return {pair: reason for pair, reason in excluded.items() if pair[0] in names or pair[1] in names}
 
 
-def add_pairs(model: pin.Model, collision: pin.GeometryModel, names: Collection[str]) -> None:
-    """Pair the named geometries with all others but those on the same, the parent's and the child's joints."""
-    things = list(collision.geometryObjects)
-    fresh = [index for index, thing in enumerate(things) if thing.name in names]
-    for second in fresh:
-        for first, other in enumerate(things):
-            if first == second or (first > second and first in fresh):
-                continue
-            pair = pin.CollisionPair(min(first, second), max(first, second))
-            if not adjacent(model, other.parentJoint, things[second].parentJoint):
-                if not collision.existCollisionPair(pair):
-                    collision.addCollisionPair(pair)
+def part_neighbours(
+    model: pin.Model, collision: pin.GeometryModel, names: Collection[str], frame: int
+) -> dict[Pair, str]:
+    """Take out the pairs of the named geometries with the links next to the one they are fixed to, as it has none.
 
-
-def remove_touching(model: pin.Model, collision: pin.GeometryModel, names: Collection[str], q_pin: Array) -> None:
-    """Remove the named geometries' pairs that are in contact at a configuration of the model."""
-    data, scratch = model.createData(), collision.createData()
-    pin.updateGeometryPlacements(model, data, collision, scratch, q_pin)
-    objects = collision.geometryObjects
-    touching = []
-    for index, pair in enumerate(collision.collisionPairs):
-        ours = objects[pair.first].name in names or objects[pair.second].name in names
-        if ours and pin.computeCollision(collision, scratch, index):
-            touching.append(pin.CollisionPair(pair.first, pair.second))
-    for pair in touching:
-        collision.removeCollisionPair(pair)
+    Args:
+        model: Pinocchio's model.
+        collision: Its geometry, changed in place.
+        names: Geometries of an attached body.
+        frame: Frame it is fixed to.
+    """
+    link = _body_frame(model, frame)
+    above, things, kept, excluded = _parent_link(model, frame), collision.geometryObjects, [], {}
+    for i, j in pairs_of(collision):
+        first, second = things[i], things[j]
+        other = first if second.name in names else second
+        beside = _body_frame(model, other.parentFrame) == above or _parent_link(model, other.parentFrame) == link
+        if beside and {first.name, second.name} & set(names):
+            excluded[(first.name, second.name)] = ADJACENT
+        else:
+            kept.append((i, j))
+    set_pairs(collision, kept)
+    return excluded

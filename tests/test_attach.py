@@ -33,9 +33,12 @@ ABOVE = Transformation.from_translation([0, 0, 0.15])
 
 def paired(name: str) -> PinRobot:
     robot = fresh(name)
-    robot.collision.addAllCollisionPairs()
-    robot.refresh()
+    robot.add_collision_pairs(robot.excluded_pairs.keys() - _rigid(robot))
     return robot
+
+
+def _rigid(robot: PinRobot) -> set[tuple[str, str]]:
+    return {pair for pair, reason in robot.excluded_pairs.items() if reason.startswith("rigid")}
 
 
 def everything(robot: PinRobot) -> dict[str, Any]:
@@ -44,6 +47,7 @@ def everything(robot: PinRobot) -> dict[str, Any]:
     found = {
         "models": (robot.model.copy(), robot.collision.clone(), robot.visual.clone()),
         "frames": (robot.frames, robot.joints, robot._tcp, robot.mass, robot.attached),
+        "pairs": (robot.active_pairs, dict(robot.excluded_pairs)),
         "answers": [robot.id(q, dq, ddq), robot.fd(dq, q, ddq), robot.mass_matrix(q), robot.frame_poses(q)],
     }
     found["answers"] += [robot.q, robot.dq, robot.home_configuration, robot.joint_limits]
@@ -51,7 +55,7 @@ def everything(robot: PinRobot) -> dict[str, Any]:
 
 
 def assert_same_to_the_last_bit(now: dict[str, Any], before: dict[str, Any]) -> None:
-    assert now["frames"] == before["frames"]
+    assert now["frames"] == before["frames"] and now["pairs"] == before["pairs"]
     for ours, theirs in zip(now["models"], before["models"], strict=True):
         assert ours == theirs
     for ours, theirs in zip(now["answers"], before["answers"], strict=True):
@@ -119,16 +123,35 @@ class TestWhatItAdds:
 
     def test_pairs_with_all_but_its_neighbours(self) -> None:
         robot = fresh("sixr_arm")
+        before = robot.active_pairs
         robot.attach(CUP, "link4")
-        names = [thing.name for thing in robot.collision.geometryObjects]
-        pairs = [{names[p.first], names[p.second]} for p in robot.collision.collisionPairs]
         far = ["base_0", "link1_0", "link2_0", "link6_0"]
-        assert sorted(map(sorted, pairs)) == sorted(sorted({"cup_0", other}) for other in far)
+        assert robot.active_pairs == before + [(other, "cup_0") for other in far]
+        near = {("link3_0", "cup_0"): "adjacent", ("link5_0", "cup_0"): "adjacent", ("link4_0", "cup_0"): "rigid"}
+        for pair, reason in near.items():
+            assert robot.excluded_pairs[pair].startswith(reason)
         robot.attach(CUP, "link4")
-        assert len(robot.collision.collisionPairs) == 8  # two on one joint are not checked against one another
+        assert len(robot.active_pairs) == len(before) + 8  # the cups are fixed to each other
         robot.attach(CUP, "base")
         # links 2 to 6 and the two cups, but not link 1, which the base carries
-        assert len(robot.collision.collisionPairs) == 8 + 7
+        assert len(robot.active_pairs) == len(before) + 8 + 7
+
+    def test_it_is_seen_to_collide(self) -> None:
+        robot = fresh("sixr_arm")
+        assert not robot.has_self_collision()
+        pole = PinBody.solid("pole", coal.Capsule(0.01, 4.0), 0.5)
+        robot.attach(pole, placement=Transformation.from_rpy([0, np.pi / 2, 0], [0, 0, 0.05]))
+        robot.attach(pole, "link1", Transformation.from_translation([0, 0, 2.0]), name="mast")
+        contacts = {contact.links for contact in robot.collisions()}
+        assert contacts and all({"pole", "mast"} & set(links) for links in contacts)
+        robot.detach("pole")
+        robot.detach("mast")
+        assert not robot.has_self_collision()
+
+    def test_a_hand_may_hold_it(self) -> None:
+        robot = fresh("gripper")
+        robot.attach(PinBody.solid("ball", coal.Sphere(0.03), 0.1), "palm")
+        assert all("ball_0" not in pair for pair in robot.active_pairs)
 
     def test_names_are_new_ones(self) -> None:
         robot = fresh("sixr_arm")

@@ -23,6 +23,10 @@ WELD = pin.Frame("weld", 0, pin.SE3.Identity(), pin.FrameType.FIXED_JOINT)
 PENDULUM = PinBody.solid("bar", coal.Box(0.1, 0.1, 1.0), 2.0, Transformation.from_translation([0, 0, -0.5]))
 
 
+def _exact() -> PinRobot:
+    return PinRobot(wrapper=pin.Model(), collision_meshes="exact")
+
+
 def at_origin(name: str) -> PinRobot:
     robot = fresh(name)
     robot.set_base_placement(Transformation.identity())
@@ -54,6 +58,9 @@ def assert_equal_robots(old: PinRobot, new: PinRobot) -> None:
     np.testing.assert_allclose(new.limits.position, bounds, rtol=1e-15)
     assert new.mass == pytest.approx(old.mass, rel=1e-12)
     assert_equal_geometry(old, new, q, p)
+    assert set(map(frozenset, new.active_pairs)) == set(map(frozenset, old.active_pairs))
+    theirs_out = {frozenset(pair): reason for pair, reason in old.excluded_pairs.items()}
+    assert {frozenset(pair): reason for pair, reason in new.excluded_pairs.items()} == theirs_out
 
 
 def assert_equal_geometry(old: PinRobot, new: PinRobot, q: Any, p: Any) -> None:
@@ -271,6 +278,20 @@ class TestPairs:
         # at home they stand at 0, 1, 2, 0.05, 2.05
         assert pairs == {("base_0", "b1_0"), ("base_0", "b3_0"), ("b0_0", "b2_0"), ("b0_0", "b3_0")}
 
+    def test_meshes_count_by_their_hulls_as_at_load(self) -> None:
+        mesh = PinRobot.from_urdf(path_of("cube_meshes"), tcp="tool").visual.geometryObjects[0].geometry
+        for robot, kind in ((PinRobot.empty(), coal.ConvexBase), (_exact(), coal.BVHModelBase)):
+            robot._add_joint(pin.JointModelRZ(), 0, PinBody("cube", collision=mesh, visual=mesh), joint_name="j")
+            assert isinstance(robot.collision.geometryObjects[0].geometry, kind)
+            assert isinstance(robot.visual.geometryObjects[0].geometry, coal.BVHModelBase)
+
+    def test_pairs_may_change_while_joints_are_pending(self) -> None:
+        robot = fresh("dual_arm")
+        before = robot.active_pairs
+        robot._add_joint(pin.JointModelRZ(), "waist", PENDULUM, update_kinematics=False, joint_name="new")
+        robot.remove_collision_pairs([before[0]])
+        assert robot.active_pairs[: len(before) - 1] == before[1:] and "new" in robot.joints
+
     def test_they_can_wait(self) -> None:
         robot = PinRobot.empty()
         ball = PinBody.solid("b", coal.Sphere(0.1), 1.0)
@@ -373,6 +394,17 @@ class TestErrors:
         for options in ({"name": 3}, {"gravity": [1, 2]}, {"base_placement": "here"}, {"rng": "dice"}):
             with pytest.raises(InputError):
                 PinRobot.empty(**options)
+
+    def test_geometry_without_a_frame_gets_one_and_without_a_joint_is_refused(self) -> None:
+        model, geometry = load("planar_2r").model, pin.GeometryModel()
+        geometry.addGeometryObject(pin.GeometryObject("ball", 1, pin.SE3.Identity(), coal.Sphere(0.1)))
+        robot = PinRobot(wrapper=(model, geometry))
+        thing = robot.collision.geometryObjects[0]
+        assert robot.model.frames[thing.parentFrame].name == robot.joints[0]
+        robot.collision.addGeometryObject(pin.GeometryObject("foreign", 99, pin.SE3.Identity(), coal.Sphere(0.1)))
+        for refused in (robot.refresh, lambda: PinRobot(wrapper=(model, robot.collision))):
+            with pytest.raises(InputError, match="99"):
+                refused()
 
     def test_models_out_of_order_are_refused(self) -> None:
         model = pin.Model()

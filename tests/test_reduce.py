@@ -46,6 +46,11 @@ def test_motion_and_forces_are_those_of_the_whole(name: str, seed: int) -> None:
     close(less.id(p, dq[v], ddq[v]), robot.id(q, dq, ddq)[v], 1e-10)
     close(less.fd(less.id(p, dq[v], ddq[v]), p, dq[v]), ddq[v], 1e-8)
     close(less.jacobian(p, less.tcp, LWA), robot.jacobian(q, robot.tcp, LWA)[:, v], 1e-12)
+    assert less.active_pairs == robot.active_pairs and less.excluded_pairs == robot.excluded_pairs
+    assert less.has_self_collision(p) == robot.has_self_collision(q)
+    assert less.distance(p).value == pytest.approx(robot.distance(q).value, abs=1e-9)
+    bent = robot.jacobian_derivative(q, dq, robot.tcp, LWA)[:, v]
+    close(less.jacobian_derivative(p, dq[v], less.tcp, LWA), bent, 1e-11)
     assert less.mass == pytest.approx(robot.mass, rel=1e-12)
     for kind in ("velocity", "acceleration", "torque", "jerk"):
         np.testing.assert_array_equal(getattr(less.limits, kind), getattr(robot.limits, kind)[v])
