@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..robot.arrays import Array
 from ..robot.errors import InputTypeError
@@ -119,6 +120,21 @@ def satisfied(constraint: Constraint, robot: RobotBase, q: Array) -> bool:
     return bool(check(robot, q.copy()))  # what a constraint writes into it is nobody's answer
 
 
+def all_satisfied(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> NDArray[np.bool_]:
+    """Which configurations (N, nq) satisfy all constraints (N,)."""
+    allowed = np.ones(len(q), dtype=np.bool_)
+    for constraint in constraints:
+        left = np.flatnonzero(allowed)
+        if not len(left):
+            break
+        along = getattr(constraint, "satisfied_along", None)
+        if along is None:
+            allowed[left] = [satisfied(constraint, robot, q[i]) for i in left]
+        else:
+            allowed[left] = along(robot, q[left])
+    return allowed
+
+
 def _why(constraint: Any, robot: RobotBase, q: Array) -> str:
     explain = getattr(constraint, "explain", None)
     if explain is not None:
@@ -134,6 +150,10 @@ class NoSelfCollision:
     def is_satisfied(self, robot: Any, q: Array) -> bool:
         """Whether no checked pair of the robot's bodies touches at q (nq,)."""
         return not robot.has_self_collision(q)
+
+    def satisfied_along(self, robot: Any, q: Array) -> NDArray[np.bool_]:
+        """The same for (N, nq) -> (N,)."""
+        return ~np.asarray(robot.has_self_collision(q))
 
     def explain(self, robot: Any, q: Array) -> str:
         """Which links touch."""
@@ -152,6 +172,10 @@ class NoObstacleCollision:
         """Whether no body of the robot touches an obstacle at q (nq,)."""
         return not robot.has_collisions(self.task, q=q, ignore_self_collisions=True)
 
+    def satisfied_along(self, robot: Any, q: Array) -> NDArray[np.bool_]:
+        """The same for (N, nq) -> (N,)."""
+        return ~np.asarray(robot.has_collisions(self.task, q=q, ignore_self_collisions=True))
+
     def explain(self, robot: Any, q: Array) -> str:
         """Which link touches which obstacle."""
         return _contact_words(robot, q, self.task)
@@ -162,6 +186,6 @@ def _contact_words(robot: Any, q: Array, task: Any) -> str:
     search = getattr(robot, "collisions", None)
     found = [] if search is None else [c for c in search(task, q=q) if task is None or c[1] is not robot]
     if not found:
-        return "every solution found is in collision"
+        return "in collision"
     first, second = min(found, key=lambda contact: contact.distance).links
-    return f"every solution found is in collision: {first!r} touches {second!r}"
+    return f"in collision: {first!r} touches {second!r}"
