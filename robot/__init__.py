@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .base import RobotBase
+from .body import BodyGeometry, PinBody
 from .couplings import Coupling
 from .errors import (
     DescriptionError,
@@ -33,6 +34,7 @@ from .transformation import PoseDistance, Transformation, TransformationLike
 
 __all__ = [
     "DEFAULT_TOLERANCE",
+    "BodyGeometry",
     "CartesianBox",
     "CartesianCylinder",
     "CartesianSphere",
@@ -45,6 +47,7 @@ __all__ = [
     "KnuckleError",
     "MissingDependencyError",
     "Motors",
+    "PinBody",
     "PinRobot",
     "PoseDistance",
     "ReferenceFrame",

@@ -60,6 +60,7 @@ class CheckedPairs(PinBackend):
         Raises:
             InputError: if a name does not exist, or nothing can move one geometry against the other.
         """
+        self._commit()
         names = PairNames(self._model, self._collision)
         wanted = names.expand(pairs)
         for i, j in wanted:
@@ -80,6 +81,7 @@ class CheckedPairs(PinBackend):
                 checked stay so.
             reason: Shown in `excluded_pairs`.
         """
+        self._commit()
         names = PairNames(self._model, self._collision)
         gone = set(names.expand(pairs))
         now = collision_pairs.pairs_of(self._collision)

@@ -10,17 +10,18 @@ import numpy as np
 import pinocchio as pin
 
 from . import collision_pairs, overrides
-from .collision_queries import CollisionQueries
+from .arrays import vector
 from .couplings import Coupling, check_couplings
 from .errors import InputError, InputTypeError, unknown_name
 from .findings import NOTE, WARNING, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
+from .reduction import Reduction
 from .transformation import as_transformation
 from .wrapper import models_of
 
 
-class PinRobot(CollisionQueries):
+class PinRobot(Reduction):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:
@@ -76,6 +77,7 @@ class PinRobot(CollisionQueries):
         self._set_up_collisions(collision_meshes, disabled_pairs)
 
     def _set_up_collisions(self, meshes: str, disabled: Iterable[tuple[str, str, str]] | None) -> None:
+        self._hulls = meshes == "hull"
         for name in collision_pairs.hulls(self._collision) if meshes == "hull" else ():
             message = "is flat, so it has no convex hull; its triangles are checked, without depth"
             self._findings += (Finding(WARNING, 0, f"collision geometry {name!r}", message),)
@@ -150,6 +152,24 @@ class PinRobot(CollisionQueries):
             findings=loaded.findings,
         )
 
+    @classmethod
+    def empty(
+        cls, name: str = "robot", *, base_placement: Any = None, gravity: Any = (0.0, 0.0, -9.81), rng: Any = None
+    ) -> PinRobot:
+        """A robot without joints, to be built with `_add_body` and `_add_joint`.
+
+        Args:
+            name: Name of the robot.
+            base_placement: Pose of the base in the world.
+            gravity: Acceleration of free fall (3,) in world axes [m/s^2].
+            rng: Generator or seed used where a call brings none.
+        """
+        if not isinstance(name, str):
+            raise InputTypeError(f"name must be a string, got {type(name).__name__}")
+        model = pin.Model()
+        model.name, model.gravity = name, pin.Motion(vector(gravity, 3, "gravity"), np.zeros(3))
+        return cls(wrapper=model, base_placement=base_placement, rng=rng)
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was guessed at when the description was read, see `robot.diagnosis`."""
@@ -166,6 +186,7 @@ class PinRobot(CollisionQueries):
         Returns:
             Index of the frame in `model.frames`.
         """
+        self._commit()
         index = self._table.ids[self._existing_frame(parent_frame, "parent_frame")]
         parent = self._model.frames[index]
         pose = parent.placement * as_transformation(placement, "placement").se3()
@@ -181,6 +202,7 @@ class PinRobot(CollisionQueries):
         Returns:
             Index of the frame in `model.frames`.
         """
+        self._commit()
         if not isinstance(parent_joint, str):
             raise InputTypeError(f"parent_joint must be the name of a joint, got {type(parent_joint).__name__}")
         if not self._model.existJointName(parent_joint):
@@ -235,7 +257,7 @@ class PinRobot(CollisionQueries):
             jerk: Likewise.
         """
         rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         at, now = twin._coordinates, twin._limits
         twin._extra = overrides.with_limits(twin._model, at, now, twin._extra, position, rates)
         twin._rebuild()
@@ -259,7 +281,7 @@ class PinRobot(CollisionQueries):
             friction: Coulomb friction [N m or N].
         """
         given = {"rotor_inertia": rotor_inertia, "gear_ratio": gear_ratio, "damping": damping, "friction": friction}
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         overrides.with_motors(twin._model, twin._coordinates, given)
         twin._rebuild()
         return twin
@@ -274,7 +296,7 @@ class PinRobot(CollisionQueries):
             frame: Frame the body is fixed to; None is the tcp.
         """
         name = self._frame(frame)
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         overrides.with_payload(twin._model, twin._model.frames[twin._frame_id(name)], mass, com, inertia)
         twin._rebuild()
         return twin

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import coal
 import pinocchio as pin
 
-from .errors import InputTypeError, UnsupportedError
+from .body import keepable
+from .errors import InputError, InputTypeError, UnsupportedError
+from .rearranging import require_order
 
 
 def models_of(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
@@ -14,7 +17,7 @@ def models_of(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryM
 
     Raises:
         InputTypeError: if it is something else.
-        UnsupportedError: on Pinocchio's mimic joints.
+        UnsupportedError: on Pinocchio's mimic joints, or joints in an order for which its mass matrix is wrong.
     """
     if isinstance(wrapper, pin.Model):
         parts = (wrapper, None, None)
@@ -39,5 +42,25 @@ def models_of(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryM
             raise InputTypeError(
                 f"collision and visual must be pinocchio GeometryModel or None, got {type(part).__name__}"
             )
-    collision, visual = (pin.GeometryModel() if part is None else part.copy() for part in parts[1:])
+    require_order(parts[0])
+    collision, visual = (pin.GeometryModel() if part is None else part.clone() for part in parts[1:])
+    for geometry in (collision, visual):
+        anchor(parts[0], geometry)
+    for thing in (*collision.geometryObjects, *visual.geometryObjects):
+        if type(thing.geometry) is coal.ConvexBase:
+            thing.geometry = keepable(thing.geometry)
     return parts[0].copy(), collision, visual
+
+
+def anchor(model: pin.Model, geometry: pin.GeometryModel) -> None:
+    """Give geometries without a frame the first one of their joint; Pinocchio leaves an impossible index there.
+
+    Raises:
+        InputError: if a geometry is on a joint that does not exist, where Pinocchio would read foreign memory.
+    """
+    for thing in geometry.geometryObjects:
+        if thing.parentJoint >= model.njoints:
+            raise InputError(f"geometry {thing.name!r} is on joint {thing.parentJoint}, but there are {model.njoints}")
+        if thing.parentFrame >= model.nframes:
+            frames = (i for i, frame in enumerate(model.frames) if frame.parentJoint == thing.parentJoint)
+            thing.parentFrame = next(frames, 0)

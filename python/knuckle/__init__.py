@@ -17,6 +17,7 @@ from .ik import (
     register_method,
 )
 from .robot import (
+    BodyGeometry,
     CartesianBox,
     CartesianCylinder,
     CartesianSphere,
@@ -29,6 +30,7 @@ from .robot import (
     KnuckleError,
     MissingDependencyError,
     Motors,
+    PinBody,
     PinRobot,
     PoseDistance,
     ReferenceFrame,
@@ -47,6 +49,7 @@ from .robot import (
 __version__ = _version("knuckle")
 
 __all__ = [
+    "BodyGeometry",
     "CallbackReturn",
     "CartesianBox",
     "CartesianCylinder",
@@ -66,6 +69,7 @@ __all__ = [
     "KnuckleError",
     "MissingDependencyError",
     "Motors",
+    "PinBody",
     "PinRobot",
     "PoseDistance",
     "ReferenceFrame",
