@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from .base import RobotBase
+from .constraints import (
+    CollisionFree,
+    ConstraintResult,
+    CoterminalJointAngles,
+    CustomConstraint,
+    EndEffectorPose,
+    EndEffectorVelocity,
+    JointBox,
+    RobotConstraint,
+    SelfCollisionFree,
+    WithinJointLimits,
+)
 from .couplings import Coupling
 from .errors import (
     DescriptionError,
@@ -15,7 +27,9 @@ from .errors import (
 )
 from .limits import JointLimits
 from .motors import Motors
+from .obstacle import Obstacle
 from .pin_robot import PinRobot
+from .scene import Task
 from .spatial import ReferenceFrame
 from .tolerance import (
     DEFAULT_TOLERANCE,
@@ -36,26 +50,38 @@ __all__ = [
     "CartesianBox",
     "CartesianCylinder",
     "CartesianSphere",
+    "CollisionFree",
     "Composed",
+    "ConstraintResult",
+    "CoterminalJointAngles",
     "Coupling",
+    "CustomConstraint",
     "DescriptionError",
+    "EndEffectorPose",
+    "EndEffectorVelocity",
     "InputError",
     "InputTypeError",
+    "JointBox",
     "JointLimits",
     "KnuckleError",
     "MissingDependencyError",
     "Motors",
+    "Obstacle",
     "PinRobot",
     "PoseDistance",
     "ReferenceFrame",
     "RobotBase",
+    "RobotConstraint",
     "RotationAbsolute",
     "RotationAxes",
     "RotationAxis",
+    "SelfCollisionFree",
+    "Task",
     "Tolerance",
     "ToleratedPose",
     "Transformation",
     "TransformationLike",
     "UnknownNameError",
     "UnsupportedError",
+    "WithinJointLimits",
 ]

@@ -10,13 +10,14 @@ from typing import Any
 
 import coal
 
+from .scene_document import exact_pose
 from .errors import InputError, InputTypeError
 from .mesh_shapes import HeightMap, Mesh, PointCloud
 from .pose_text import pose_line
 from .shape_reading import as_shape
 from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from .tolerance_base import mapping_of, set_field
-from .transformation import Transformation, TransformationLike, as_transformation
+from .transformation import Transformation, TransformationLike
 
 _LONGEST = 1000
 """Characters of an id or a name."""
@@ -50,7 +51,7 @@ class Obstacle:
             id: Unique within a task; by default the name, or without one a new id.
         """
         set_field(self, "description", as_shape(shape))
-        set_field(self, "placement", exact_pose(placement, "placement"))
+        set_field(self, "placement", exact_pose(Transformation() if placement is None else placement, "placement"))
         for value, key in ((name, "name"), (id, "id")):
             if value is not None:
                 label(value, key)
@@ -210,11 +211,6 @@ def label(value: Any, name: str) -> str:
     if len(value) > _LONGEST:
         raise InputError(f"{name} must have at most {_LONGEST} characters, got {len(value)}")
     return value
-
-
-def exact_pose(value: Any, name: str) -> Transformation:
-    """A pose that JSON gives back bit for bit: one whose rotation is orthonormal to rounding."""
-    return as_transformation(Transformation.identity() if value is None else as_transformation(value, name).homogeneous)
 
 
 def _written_pose(value: Any) -> Any:
