@@ -31,6 +31,7 @@ from .obstacle import Obstacle
 from .pin_robot import PinRobot
 from .scene import Task
 from .spatial import ReferenceFrame
+from .srdf import Srdf
 from .tolerance import (
     DEFAULT_TOLERANCE,
     CartesianBox,
@@ -76,6 +77,7 @@ __all__ = [
     "RotationAxes",
     "RotationAxis",
     "SelfCollisionFree",
+    "Srdf",
     "Task",
     "Tolerance",
     "ToleratedPose",

@@ -10,10 +10,10 @@ from typing import Any
 
 import coal
 
-from .scene_document import exact_pose
 from .errors import InputError, InputTypeError
 from .mesh_shapes import HeightMap, Mesh, PointCloud
 from .pose_text import pose_line
+from .scene_document import exact_pose
 from .shape_reading import as_shape
 from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from .tolerance_base import mapping_of, set_field

@@ -12,59 +12,9 @@ from typing import Any
 
 from .errors import InputError, InputTypeError, unknown_name
 from .findings import WARNING, Finding, closest
-
-Pair = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class SrdfGroup:
-    """Joints that are planned for together."""
-
-    name: str
-    joints: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    chains: tuple[Pair, ...] = ()
-    """(base link, tip link) of each chain."""
-    groups: tuple[str, ...] = ()
-    """Names of the groups it holds."""
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SrdfState:
-    """A named configuration of a group."""
-
-    name: str
-    group: str
-    values: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    """Joints with their coordinates [rad or m]."""
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SrdfEndEffector:
-    """A group that is a tool, and the link that carries it."""
-
-    name: str
-    parent_link: str
-    group: str
-    parent_group: str | None = None
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class LinkPair:
-    """Two links, and why their collisions are or are not checked."""
-
-    link1: str
-    link2: str
-    reason: str = ""
-    line: int = field(default=0, compare=False)
-
-    @property
-    def key(self) -> Pair:
-        """The names in alphabetical order, the same for either order of the links."""
-        return (self.link1, self.link2) if self.link1 <= self.link2 else (self.link2, self.link1)
+from .scene_document import write_file
+from .srdf_parts import LinkPair, Pair, SrdfEndEffector, SrdfGroup, SrdfState
+from .srdf_xml import parse_srdf, read_srdf, written_srdf
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +50,19 @@ class Srdf:
         Raises:
             DescriptionError: if it is unreadable, no XML, or no SRDF.
         """
-        from .srdf_xml import read_srdf
-
-        return read_srdf(path)
+        return cls(**read_srdf(path))
 
     @classmethod
     def from_xml(cls, text: str | bytes, source: str = "SRDF") -> Srdf:
         """Read XML text; `source` is what it is called in messages."""
-        from .srdf_xml import parse_srdf
-
-        return parse_srdf(text, source)
+        return cls(**parse_srdf(text, source))
 
     def to_xml(self) -> str:
         """The SRDF as XML text, which `from_xml` reads to an equal value."""
-        from .srdf_xml import written_srdf
-
         return written_srdf(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a file, which is replaced as a whole."""
-        from .scene_document import write_file
-
         write_file(path, self.to_xml())
 
     def group(self, name: str) -> SrdfGroup:
@@ -131,7 +73,7 @@ class Srdf:
         raise unknown_name("group", name, [group.name for group in self.groups])
 
     def joints_of(self, name: str) -> tuple[str, ...]:
-        """Joints that a group lists itself or through the groups in it, each once; chains and links are not followed."""
+        """Joints a group lists, itself or through the groups in it, each once; chains and links are not followed."""
         found: dict[str, None] = {}
         seen: set[str] = set()
         queue = [name]
@@ -177,10 +119,9 @@ class Srdf:
         Args:
             pairs: Mapping from (link, link) to the reason, or `LinkPair`s.
         """
-        if isinstance(pairs, Mapping):
-            given = [_pair(key, reason) for key, reason in pairs.items()]
-        else:
-            given = list(pairs)
+        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+            raise InputTypeError(f"pairs must map (link, link) to a reason, got {type(pairs).__name__}")
+        given: list[Any] = [_pair(*item) for item in pairs.items()] if isinstance(pairs, Mapping) else list(pairs)
         by_key: dict[Pair, LinkPair] = {}
         for pair in given:
             if not isinstance(pair, LinkPair):
@@ -198,7 +139,9 @@ class Srdf:
         for line, where, kind, name in self._mentioned():
             known = {"link": known_links, "joint": known_joints, "group": groups}[kind]
             if name not in known:
-                found.append(Finding(WARNING, line, where, f"there is no {kind} {name!r}{closest(name, sorted(known))}"))
+                found.append(
+                    Finding(WARNING, line, where, f"there is no {kind} {name!r}{closest(name, sorted(known))}")
+                )
         return tuple(sorted(found, key=lambda finding: finding.line))
 
     def _mentioned(self) -> Iterator[tuple[int, str, str, str]]:
@@ -210,7 +153,8 @@ class Srdf:
             yield from ((group.line, where, "link", name) for chain in group.chains for name in chain)
         for state in self.states:
             where = f"group_state {state.name!r}"
-            yield state.line, where, "group", state.group
+            if state.group:
+                yield state.line, where, "group", state.group
             yield from ((state.line, where, "joint", joint) for joint, _ in state.values)
         for tool in self.end_effectors:
             where = f"end_effector {tool.name!r}"

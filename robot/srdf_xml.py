@@ -7,21 +7,33 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import DescriptionError, InputError, InputTypeError
 from .findings import WARNING, Finding, numbers, title_of
-from .srdf import LinkPair, Srdf, SrdfEndEffector, SrdfGroup, SrdfState
+from .srdf_parts import LinkPair, SrdfEndEffector, SrdfGroup, SrdfState
 from .xml_tree import XmlTree
+
+if TYPE_CHECKING:
+    from .srdf import Srdf
+
+T = TypeVar("T")
 
 LARGEST_FILE = 32 * 2**20
 """Bytes of a file that are still read; the largest known ones have 200 kB."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_KNOWN = ("group", "group_state", "end_effector", "disable_collisions", "enable_collisions", "disable_default_collisions")
+_KNOWN = (
+    "group",
+    "group_state",
+    "end_effector",
+    "disable_collisions",
+    "enable_collisions",
+    "disable_default_collisions",
+)
 
 
-def read_srdf(path: Any) -> Srdf:
-    """The SRDF in a file."""
+def read_srdf(path: Any) -> dict[str, Any]:
+    """The fields of the SRDF in a file."""
     if not isinstance(path, str | PathLike) or isinstance(fspath(path), bytes):
         raise InputTypeError(f"path must be the path of an SRDF file, got {type(path).__name__}")
     file = Path(path)
@@ -35,8 +47,8 @@ def read_srdf(path: Any) -> Srdf:
     return parse_srdf(data, str(file))
 
 
-def parse_srdf(text: str | bytes, source: str) -> Srdf:
-    """The SRDF in XML text."""
+def parse_srdf(text: str | bytes, source: str) -> dict[str, Any]:
+    """The fields of the SRDF in XML text."""
     if not isinstance(text, str | bytes):
         raise InputTypeError(f"text must be XML text, got {type(text).__name__}")
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
@@ -45,7 +57,7 @@ def parse_srdf(text: str | bytes, source: str) -> Srdf:
     tree = XmlTree(data, source)
     if tree.root.tag != "robot":
         raise DescriptionError(f"{source}:{tree.line(tree.root)}: an SRDF starts with <robot>, not <{tree.root.tag}>")
-    return _Reader(tree).srdf()
+    return _Reader(tree).fields()
 
 
 class _Reader:
@@ -55,12 +67,12 @@ class _Reader:
         self.tree = tree
         self.found: list[Finding] = []
 
-    def srdf(self) -> Srdf:
+    def fields(self) -> dict[str, Any]:
         """Everything the document says."""
         root = self.tree.root
         if root.find("link") is not None or root.find("joint") is not None:
             self._note(root, "has links and joints like a URDF; an SRDF has groups and pairs only")
-        return Srdf(
+        return dict(
             name=root.get("name") or "",
             groups=self._each("group", self._group),
             states=self._each("group_state", self._state),
@@ -68,17 +80,17 @@ class _Reader:
             disabled_pairs=self._pairs("disable_collisions"),
             enabled_pairs=self._pairs("enable_collisions"),
             unchecked_links=self._each("disable_default_collisions", lambda e: self._attributes(e, "link")[0]),
-            others=tuple(ET.tostring(e, encoding="unicode").strip() for e in root if e.tag not in _KNOWN),
+            others=tuple(_bare(element) for element in root if element.tag not in _KNOWN),
             findings=tuple(sorted(self.found, key=lambda finding: finding.line)),
         )
 
     def _note(self, element: ET.Element, message: str) -> None:
         self.found.append(Finding(WARNING, self.tree.line(element), title_of(element), message))
 
-    def _each[T](self, tag: str, read: Callable[[ET.Element], T]) -> tuple[T, ...]:
+    def _each(self, tag: str, read: Callable[[ET.Element], T]) -> tuple[T, ...]:
         return tuple(self._readable(self.tree.root, tag, read))
 
-    def _readable[T](self, parent: ET.Element, tag: str, read: Callable[[ET.Element], T]) -> Iterator[T]:
+    def _readable(self, parent: ET.Element, tag: str, read: Callable[[ET.Element], T]) -> Iterator[T]:
         for element in parent.findall(tag):
             try:
                 yield read(element)
@@ -107,9 +119,9 @@ class _Reader:
         )
 
     def _state(self, element: ET.Element) -> SrdfState:
-        name, group = self._attributes(element, "name", "group")
+        (name,) = self._attributes(element, "name")
         values = tuple(self._readable(element, "joint", self._joint_value))
-        return SrdfState(name, group, values, line=self.tree.line(element))
+        return SrdfState(name, element.get("group") or "", values, line=self.tree.line(element))
 
     def _joint_value(self, element: ET.Element) -> tuple[str, tuple[float, ...]]:
         name, text = self._attributes(element, "name", "value")
@@ -135,6 +147,14 @@ class _Reader:
         return LinkPair(link1, link2, element.get("reason") or "", line=self.tree.line(element))
 
 
+def _bare(element: ET.Element) -> str:
+    """An element as XML text, without the white space between the elements in it."""
+    for inner in element.iter():
+        inner.text, inner.tail = ((text if text and text.strip() else None) for text in (inner.text, inner.tail))
+    element.tail = None
+    return ET.tostring(element, encoding="unicode")
+
+
 class _IncompleteError(Exception):
     """An element that says too little to mean anything."""
 
@@ -149,13 +169,14 @@ def written_srdf(srdf: Srdf) -> str:
     for group in srdf.groups:
         _write_group(root, group)
     for state in srdf.states:
-        element = _element(root, "group_state", name=state.name, group=state.group)
+        of = {"group": state.group} if state.group else {}
+        element = _element(root, "group_state", name=state.name, **of)
         for joint, values in state.values:
             _element(element, "joint", name=joint, value=" ".join(repr(float(value)) for value in values))
     for tool in srdf.end_effectors:
         parent = {} if tool.parent_group is None else {"parent_group": tool.parent_group}
         _element(root, "end_effector", name=tool.name, parent_link=tool.parent_link, group=tool.group, **parent)
-    root.extend(ET.fromstring(other) for other in srdf.others)
+    root.extend(XmlTree(other.encode(), "others").root for other in srdf.others)
     for link in srdf.unchecked_links:
         _element(root, "disable_default_collisions", link=link)
     for tag, pairs in (("enable_collisions", srdf.enabled_pairs), ("disable_collisions", srdf.disabled_pairs)):
