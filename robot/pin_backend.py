@@ -34,6 +34,8 @@ class PinBackend(RobotBase):
     _couplings: tuple[Coupling, ...]
     _extra: ExtraLimits
     _version = 0
+    _scratch: tuple[str, ...] = ()
+    """Further attributes that `_rebuild` makes anew and pickles leave out."""
 
     def _rebuild(self) -> None:
         """Everything that follows from the model; scratch is made anew when first needed."""
@@ -60,7 +62,7 @@ class PinBackend(RobotBase):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but scratch and native arrays, which are rebuilt."""
-        derived = ("_coordinates", "_table", "_weightless", "_motorised", "_chains", "_local")
+        derived = ("_coordinates", "_table", "_weightless", "_motorised", "_chains", "_local", *self._scratch)
         return {key: value for key, value in self.__dict__.items() if key not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from . import overrides
+from . import collision_pairs, overrides
+from .collision_queries import CollisionQueries
 from .couplings import Coupling, check_couplings
-from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
-from .findings import NOTE, Finding
+from .errors import InputError, InputTypeError, unknown_name
+from .findings import NOTE, WARNING, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
-from .pin_backend import PinBackend
 from .transformation import as_transformation
+from .wrapper import models_of
 
 
-class PinRobot(PinBackend):
+class PinRobot(CollisionQueries):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:
@@ -31,6 +32,12 @@ class PinRobot(PinBackend):
         couplings: Joints that mimic others; they vanish from the robot's coordinates.
         name: Name of the robot; by default the model's.
         findings: What reading its description brought up.
+        collision_meshes: "hull": meshes count by their convex hulls in collision checks, so that what is inside
+            touches and overlaps have a depth; "exact": by their triangles, which miss what is wholly inside and know
+            no depth.
+        disabled_pairs: (link, link, reason) that are not checked for collision, as an SRDF lists them; then nothing
+            else is left out but what is fixed to each other. By default neighbouring links and pairs that touch in
+            the home configuration are. Pairs that a given collision model brings stay as they are.
 
     Scratch memory is private, one per thread, so any number of threads may ask one robot; builders (`add_frame`,
     `set_base_placement`, ...) must not run meanwhile. Who edits `model` by hand calls `refresh` afterwards.
@@ -47,8 +54,12 @@ class PinRobot(PinBackend):
         couplings: Iterable[Coupling] = (),
         name: str | None = None,
         findings: Iterable[Finding] = (),
+        collision_meshes: str = "hull",
+        disabled_pairs: Iterable[tuple[str, str, str]] | None = None,
     ) -> None:
-        self._model, self._collision, self._visual = _models(wrapper)
+        if collision_meshes not in ("hull", "exact"):
+            raise InputError(f'collision_meshes must be "hull" or "exact", got {collision_meshes!r}')
+        self._model, self._collision, self._visual = models_of(wrapper)
         self._couplings = check_couplings(self._model, couplings)
         self._extra = ExtraLimits()
         self._findings = tuple(findings)
@@ -62,6 +73,21 @@ class PinRobot(PinBackend):
         )
         if home_configuration is None:
             self._findings += self._moved_home()
+        self._set_up_collisions(collision_meshes, disabled_pairs)
+
+    def _set_up_collisions(self, meshes: str, disabled: Iterable[tuple[str, str, str]] | None) -> None:
+        for name in collision_pairs.hulls(self._collision) if meshes == "hull" else ():
+            message = "is flat, so it has no convex hull; its triangles are checked, without depth"
+            self._findings += (Finding(WARNING, 0, f"collision geometry {name!r}", message),)
+        if len(self._collision.collisionPairs):
+            self._excluded = {}
+            self._forget_checkers()
+        elif disabled is not None:
+            self._excluded = collision_pairs.disable(self._model, self._collision, disabled)
+            self._forget_checkers()
+        else:
+            self._init_collision_pairs()
+            self._remove_home_collisions()
 
     def _moved_home(self) -> tuple[Finding, ...]:
         neutral = self.neutral()
@@ -252,31 +278,3 @@ class PinRobot(PinBackend):
         overrides.with_payload(twin._model, twin._model.frames[twin._frame_id(name)], mass, com, inertia)
         twin._rebuild()
         return twin
-
-
-def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
-    if isinstance(wrapper, pin.Model):
-        parts = (wrapper, None, None)
-    elif isinstance(wrapper, tuple | list) and 1 <= len(wrapper) <= 3:
-        parts = (*wrapper, None, None)[:3]
-    elif hasattr(wrapper, "model"):
-        parts = (wrapper.model, getattr(wrapper, "collision_model", None), getattr(wrapper, "visual_model", None))
-    else:
-        parts = (None, None, None)
-    if not isinstance(parts[0], pin.Model):
-        raise InputTypeError(
-            f"wrapper must be a RobotWrapper, a Model or (model, collision, visual), got {type(wrapper).__name__}"
-        )
-    mimics = [name for name, joint in zip(parts[0].names, parts[0].joints, strict=True) if "Mimic" in joint.shortname()]
-    if mimics:
-        raise UnsupportedError(
-            f"joint {mimics[0]!r} is Pinocchio's mimic joint, which most of its algorithms refuse; build the model "
-            "with mimic=False and pass couplings=[Coupling(follower, leader, multiplier, offset)]"
-        )
-    for part in parts[1:]:
-        if part is not None and not isinstance(part, pin.GeometryModel):
-            raise InputTypeError(
-                f"collision and visual must be pinocchio GeometryModel or None, got {type(part).__name__}"
-            )
-    collision, visual = (pin.GeometryModel() if part is None else part.copy() for part in parts[1:])
-    return parts[0].copy(), collision, visual
