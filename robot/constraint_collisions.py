@@ -40,8 +40,10 @@ class _Clearance(RobotConstraint):
         among = np.arange(len(holds)) if ok else np.flatnonzero(~holds)
         found = [distance(q, scene) for q in motion.q[among]]
         k = int(np.argmin([one.value for one in found]))
-        value, pair = float(found[k].value), " and ".join(map(repr, found[k].pair)) or "nothing"
-        if not holds.all():
+        value, pair = float(found[k].value), " and ".join(map(repr, found[k].pair or ()))
+        if not pair:
+            message = "there is nothing to check"
+        elif not ok:
             allowed = f"closer than the margin of {self.margin:.6g} m" if self.margin else "in collision"
             message = f"{pair} are {value:.6g} m apart, {allowed}"
         else:

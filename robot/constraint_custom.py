@@ -41,6 +41,11 @@ class CustomConstraint(RobotConstraint):
         set_field(self, "_extras", _named_extras(function))
 
     @property
+    def __name__(self) -> str:
+        """Its name, as functions have one."""
+        return self.name
+
+    @property
     def status(self) -> Any:
         """That of the object whose method the function is, if it has one; else `IKStatus.REJECTED`."""
         from ..ik.problem import IKStatus

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import coal
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from .arrays import Array, _as_float, matrix, scalar, vector
 from .errors import InputError, InputTypeError, unknown_name
@@ -188,6 +187,8 @@ def corners_of(triangle: Callable[[int], coal.Triangle], count: int) -> Indices:
 
 def _hull_corners(points: Array) -> Array:
     """The points on their convex hull."""
+    from scipy.spatial import ConvexHull, QhullError  # takes long to import, and only meshes need it
+
     extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else np.zeros(3)
     flat = not extents[2] > _FLAT * extents[0]
     try:

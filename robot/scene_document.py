@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import InputError, InputTypeError, KnuckleError
 from .transformation import Transformation, TransformationLike, as_transformation
+
+T = TypeVar("T")
 
 LARGEST_DOCUMENT = 256 * 2**20
 """Bytes of a document that are still read; a mesh of a million vertices takes about 80 MB."""
@@ -53,6 +55,17 @@ def within(place: str) -> Iterator[None]:
         raise type(error)(f"{place}{dot}{text}") from None
     except RecursionError:
         raise InputError(f"{place}: {_TOO_DEEP}") from None
+
+
+def listed(value: Any, name: str, read: Callable[[Any], T]) -> list[T]:
+    """The entries of a list of a document, each read with its place in errors."""
+    if not isinstance(value, list | tuple):
+        raise InputTypeError(f"{name} must be a list, got {type(value).__name__}")
+    found = []
+    for k, entry in enumerate(value):
+        with within(f"{name}[{k}]"):
+            found.append(read(entry))
+    return found
 
 
 def exact_pose(value: TransformationLike, name: str) -> Transformation:

@@ -41,6 +41,7 @@ from knuckle import (
 )
 from knuckle.robot.shapes import Box
 
+from .samples import load
 from .test_shapes import CUBE, CUBE_TRIANGLES, MESHES
 
 POSE = Transformation.from_rpy([0.1, -0.2, 0.3], [1.0, 2.0, 3.0])
@@ -84,7 +85,9 @@ def full_task() -> Task:
         EndEffectorPose(ToleratedPose(POSE, RotationAxis("z")), "tool"),
         EndEffectorVelocity(0.25),
     ]
-    return Task(obstacles(), goals, constraints, gravity=[0.0, 0.1, -1.62], name="moon base")
+    allowed = [("base", "floor"), ("hand_0", "table")]
+    gravity = [0.0, 0.1, -1.62]
+    return Task(obstacles(), goals, constraints, gravity=gravity, allowed_collisions=allowed, name="moon base")
 
 
 def assert_same_task(actual: Task, expected: Task) -> None:
@@ -93,6 +96,7 @@ def assert_same_task(actual: Task, expected: Task) -> None:
         assert (twin.id, twin.name, twin.description) == (one.id, one.name, one.description)
         assert twin.placement == one.placement
     assert dict(actual.goals) == dict(expected.goals)
+    assert actual.allowed_collisions == expected.allowed_collisions
     assert actual._constraints == expected._constraints and actual.name == expected.name
     np.testing.assert_array_equal(actual.gravity, expected.gravity)
 
@@ -134,6 +138,33 @@ def test_shapes_of_obstacles_are_geometries_of_coal() -> None:
     table = Obstacle(coal.Box(1, 2, 3), id="table")
     assert table.description == Box([1, 2, 3]) and table.shape is table.shape
     assert table.shape.aabb_local.max_.tolist() == [0.5, 1.0, 1.5]
+
+
+@pytest.mark.parametrize("obstacle", obstacles(), ids=lambda o: o.id)
+def test_every_kind_of_obstacle_is_hit_where_it_stands(obstacle: Obstacle) -> None:
+    robot, q = load("sixr_arm"), np.array([0.3, -0.6, 1.2, 0.4, 0.7, 0.2])
+    surface = {"shell": [0.5, 0.5, 0.0], "cloud": [0.0, 0.1, 0.2], "ground": [0.0, 0.0, 0.25]}.get(
+        obstacle.id, [0, 0, 0]
+    )
+    links = [robot.fk(q, frame=joint).translation for joint in robot.joints]
+    hits, gaps = [], []
+    for link in links:
+        near = Task(obstacle.moved(Transformation.from_translation(link - surface)))
+        hits.append(robot.has_collisions(near, q=q))
+        gaps.append(robot.distance(q, near).value)
+    assert any(hits)
+    assert all(hit == (gap <= 1e-9) for hit, gap in zip(hits, gaps, strict=True))
+    far = Task(obstacle.moved(Transformation.from_translation([0.0, 0.0, -9.0])))
+    assert not robot.has_collisions(far, q=q)
+    assert not robot.has_collisions(far, 5.0, q=q, ignore_self_collisions=True)
+    assert robot.has_collisions(far, 20.0, q=q, ignore_self_collisions=True)
+
+
+def test_pairs_that_may_touch_are_not_checked() -> None:
+    robot, q = load("sixr_arm"), np.zeros(6)
+    floor = Obstacle.plane(offset=0.02, id="floor")
+    hit = [contact.links[0] for contact in robot.collisions(Task(floor), q=q)]
+    assert hit and not robot.collisions(Task(floor, allowed_collisions=[(link, "floor") for link in hit]), q=q)
 
 
 def test_names_and_ids() -> None:
@@ -186,6 +217,8 @@ def test_a_task_changes_by_making_a_new_one() -> None:
     assert "extra" in task.with_goals({"extra": POSE}).goals and len(task.goals) == 8
     assert len(task.with_constraints(SelfCollisionFree()).constraints) == 9
     assert task.with_gravity(None).gravity is None
+    assert task.without("floor").allowed_collisions == (("hand_0", "table"),)
+    assert task.with_allowed_collisions(("l1", "ball"), ("base", "floor")).allowed_collisions[2:] == (("l1", "ball"),)
     for unknown in (
         lambda: task.obstacle("tabel"),
         lambda: task.without("tabel"),
@@ -228,6 +261,9 @@ BAD_TASKS: list[tuple[dict[str, Any], str]] = [
     ({"gravity": [0, 0]}, "gravity must have shape"),
     ({"gravity": [0, 0, np.nan]}, "gravity must be finite"),
     ({"name": ""}, "name must be"),
+    ({"allowed_collisions": "ab"}, "allowed_collisions must be a sequence"),
+    ({"allowed_collisions": [("a", 3)]}, r"allowed_collisions\[0\] must be a pair"),
+    ({"allowed_collisions": [("base", "floor")]}, r"allowed_collisions\[0\] names no obstacle"),
 ]
 
 

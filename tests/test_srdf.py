@@ -114,7 +114,7 @@ def test_unknown_names_are_found_with_their_lines() -> None:
     texts = [str(finding) for finding in found]
     assert texts[0] == "line 3: group 'arm': there is no joint 'j2'; did you mean 'j22'?"
     assert "line 10: group_state 'home': there is no joint 'j2'" in texts[1]
-    assert any(text.startswith("line 23: <disable_collisions>: there is no link 'l2'") for text in texts)
+    assert any(text.startswith("line 24: <disable_collisions>: there is no link 'l2'") for text in texts)
     assert {finding.severity for finding in found} == {"warning"}
     dangling = '<robot name="a"><end_effector name="e" parent_link="l" group="hand"/></robot>'
     assert "there is no group 'hand'" in str(Srdf.from_xml(dangling).unknown_names(["l"], [])[0])
