@@ -37,7 +37,8 @@ class Distance:
     points: Array
     """The nearest points on the first and the second body, in the world (2, 3) [m]; NaN if no pair is checked."""
     normal: Array
-    """Unit vector (3,) in the world along which the second body moves away from the first."""
+    """Unit vector (3,) in the world along which the second body moves away from the first; NaN where unknown, as for
+    exact meshes that overlap."""
 
     def __float__(self) -> float:
         return self.value
@@ -165,7 +166,11 @@ class CollisionChecker:
         except (RuntimeError, ValueError, NotImplementedError):
             return self._named(i, j, *_distance_by_contacts(a, b, placed))
         points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
-        return self._named(i, j, float(result.min_distance), points, np.array(result.normal))
+        normal, value = np.array(result.normal), float(result.min_distance)
+        if abs(np.linalg.norm(normal) - 1.0) > 1e-3:  # coal leaves it unset for meshes
+            gap = points[1] - points[0]
+            normal = gap / np.linalg.norm(gap) if value > 1e-12 else np.full(3, np.nan)
+        return self._named(i, j, value, points, normal)
 
 
 def _untested(a: Body, b: Body, error: Exception) -> UnsupportedError:

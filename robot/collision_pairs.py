@@ -172,11 +172,11 @@ def convex_hull(mesh: coal.BVHModelBase) -> coal.ConvexBase | None:
     if len(points) < 4 or np.linalg.matrix_rank(points - points.mean(axis=0), tol=1e-9) < 3:
         return None
     try:
-        if not mesh.buildConvexHull(True, "Qt"):
-            return None
+        mesh.buildConvexHull(True, "Qt")  # what it returns says nothing about success
     except RuntimeError:
         return None
-    return mesh.convex
+    hull = mesh.convex
+    return hull if hull is not None and hull.num_points > 3 else None
 
 
 def sample(
