@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import abc
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array
-from .errors import InputTypeError, unknown_name
+from .errors import InputTypeError, UnsupportedError, unknown_name
 from .state import rows
-from .tolerance_base import mapping_of, require_fields
+from .tolerance_base import mapping_of, require_fields, set_field
 
 if TYPE_CHECKING:
     from .base import RobotBase
@@ -68,8 +69,6 @@ class RobotConstraint(abc.ABC):
 
     __slots__: tuple[str, ...] = ()
     kind: ClassVar[str]
-    task_free: ClassVar[bool] = True
-    """Whether it means the same in every task."""
 
     def __init_subclass__(cls) -> None:
         """Make the kind known to `from_dict`."""
@@ -96,7 +95,7 @@ class RobotConstraint(abc.ABC):
             tau: Torque, likewise; None is what the motion takes by inverse dynamics.
             task: The task in which it is asked, where that matters.
         """
-        return bool(self._holds(robot, motion_of(robot, q, dq, ddq, tau, task)).all())
+        return bool(self._holds(robot, self._motion(robot, q, dq, ddq, tau, task)).all())
 
     def satisfied_along(
         self, robot: RobotBase, q: Any, dq: Any = None, ddq: Any = None, tau: Any = None, task: Any = None
@@ -105,20 +104,32 @@ class RobotConstraint(abc.ABC):
 
         One velocity, acceleration or torque goes with every configuration.
         """
-        return self._holds(robot, motion_of(robot, q, dq, ddq, tau, task))
+        return self._holds(robot, self._motion(robot, q, dq, ddq, tau, task))
 
     def check(
         self, robot: RobotBase, q: Any, dq: Any = None, ddq: Any = None, tau: Any = None, task: Any = None
     ) -> ConstraintResult:
         """How the constraint stands where it is worst, with the reason. Arguments as in `is_satisfied`."""
-        motion = motion_of(robot, q, dq, ddq, tau, task)
+        motion = self._motion(robot, q, dq, ddq, tau, task)
         if not len(motion.q):
             return ConstraintResult(True, np.nan, np.nan, "", "there is no configuration to check")
         return self._worst(robot, motion)
 
-    def for_task(self, task: Any) -> RobotConstraint:
-        """The constraint as it is meant within a task; itself, unless it depends on one."""
-        return self
+    def explain(self, robot: RobotBase, q: Any) -> str:
+        """The reason of `check` at q (nq,), at rest."""
+        return self.check(robot, q).message
+
+    def for_task(self, task: Any) -> Self:
+        """The same constraint tied to a task, if it means different things in different tasks and has none yet."""
+        if getattr(self, "task", self) is not None:
+            return self
+        tied = copy.copy(self)
+        set_field(tied, "task", task)
+        return tied
+
+    def _motion(self, robot: RobotBase, q: Any, dq: Any, ddq: Any, tau: Any, task: Any) -> Motion:
+        own = getattr(self, "task", None)
+        return motion_of(robot, q, dq, ddq, tau, task if own is None else own)
 
     @abc.abstractmethod
     def _holds(self, robot: RobotBase, motion: Motion) -> Booleans:
@@ -137,7 +148,15 @@ class RobotConstraint(abc.ABC):
         return cls(**fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Strings, numbers, lists and None, fit for JSON; `from_dict` reads them."""
+        """Strings, numbers, lists and None, fit for JSON; `from_dict` reads them.
+
+        Raises:
+            UnsupportedError: if it is a function, or tied to a task.
+        """
+        if getattr(self, "task", None) is not None:
+            raise UnsupportedError(
+                f"a {type(self).__name__} tied to a task cannot be written; write the task that lists it instead"
+            )
         return {"kind": self.kind, **self._fields()}
 
     @staticmethod
@@ -157,7 +176,7 @@ class RobotConstraint(abc.ABC):
 
     @classmethod
     def _field_names(cls) -> tuple[str, ...]:
-        return cls.__slots__
+        return tuple(name for name in cls.__slots__ if name != "task")
 
 
 class BoundedConstraint(RobotConstraint):

@@ -87,33 +87,20 @@ class CollisionFree(_Clearance):
         set_field(self, "margin", scalar(margin, "margin", minimum=0.0))
         set_field(self, "task", task)
 
-    def for_task(self, task: Any) -> RobotConstraint:
-        """The same constraint, tied to a task unless it has one."""
-        return self if self.task is not None else CollisionFree(self.margin, task)
-
     def _scene(self, motion: Motion) -> Any:
-        scene = self.task if self.task is not None else motion.task
-        if scene is None:
+        if motion.task is None:
             raise InputError(
                 "task is required by CollisionFree: CollisionFree(task=...), or list it among the constraints of a "
                 "Task; SelfCollisionFree needs none"
             )
-        return scene
+        return motion.task
 
     def _holds(self, robot: RobotBase, motion: Motion) -> Booleans:
         query = _query(robot, "has_collisions")
         return ~np.asarray(query(self._scene(motion), self.margin, q=motion.q), dtype=bool)
 
     def _fields(self) -> dict[str, Any]:
-        if self.task is not None:
-            raise UnsupportedError(
-                "a CollisionFree tied to a task cannot be written; leave its task out and list it in the Task"
-            )
         return {"margin": self.margin}
-
-    @classmethod
-    def _field_names(cls) -> tuple[str, ...]:
-        return ("margin",)
 
 
 def _query(robot: RobotBase, name: str) -> Any:

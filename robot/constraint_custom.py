@@ -29,6 +29,7 @@ class CustomConstraint(RobotConstraint):
 
     function: Callable[..., Any]
     name: str
+    task: Any
     _extras: tuple[str, ...]
     kind: ClassVar[str] = "custom"
 
@@ -38,6 +39,7 @@ class CustomConstraint(RobotConstraint):
             raise InputTypeError(f"function must be callable as f(robot, q) -> bool, got {type(function).__name__}")
         set_field(self, "function", function)
         set_field(self, "name", str(name or getattr(function, "__name__", type(function).__name__)))
+        set_field(self, "task", None)
         set_field(self, "_extras", _named_extras(function))
 
     @property

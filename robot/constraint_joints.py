@@ -32,6 +32,7 @@ class WithinJointLimits(BoundedConstraint):
     """
 
     parts: tuple[str, ...]
+    task: Any
     kind: ClassVar[str] = "joint_limits"
 
     def __init__(self, parts: str | Iterable[str] = tuple(PARTS)) -> None:
@@ -47,6 +48,7 @@ class WithinJointLimits(BoundedConstraint):
             raise InputError(f"parts must name at least one of {', '.join(PARTS)}")
         chosen = {symbols.get(part, part) for part in given}
         set_field(self, "parts", tuple(part for part in PARTS if part in chosen))
+        set_field(self, "task", None)
 
     @property
     def status(self) -> Any:

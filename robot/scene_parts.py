@@ -90,9 +90,7 @@ def allowed_pairs(pairs: Any, obstacles: tuple[Obstacle, ...]) -> tuple[tuple[st
     for k, pair in enumerate(pairs):
         name = f"allowed_collisions[{k}]"
         if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(isinstance(one, str) for one in pair):
-            raise InputTypeError(
-                f"{name} must be a pair of names, of a link and an obstacle, got {pair!r:.60}"
-            )
+            raise InputTypeError(f"{name} must be a pair of names, of a link and an obstacle, got {pair!r:.60}")
         if pair[0] not in ids and pair[1] not in ids:
             raise InputError(f"{name} names no obstacle: {unknown_name('obstacle', pair[1], ids)}")
         found[pair[0], pair[1]] = None

@@ -94,6 +94,8 @@ def test_torques_follow_from_the_motion_and_the_gravity_of_the_task() -> None:
     assert WithinJointLimits("tau").check(PLANAR, np.zeros(3), task=twice).value == pytest.approx(1.4 * held)
     assert WithinJointLimits("tau").is_satisfied(PLANAR, np.zeros(3), task=twice)
     assert not WithinJointLimits("tau").is_satisfied(PLANAR, np.zeros(3), task=thrice)
+    (listed,) = thrice.with_constraints(WithinJointLimits("tau")).constraints
+    assert not listed.is_satisfied(PLANAR, np.zeros(3)) and listed.kind == "joint_limits"
 
 
 def test_torques_of_a_motion_equal_bare_pinocchio() -> None:
@@ -302,9 +304,12 @@ def test_inverse_kinematics_reports_what_refused(constraint: Any, status: IKStat
     if isinstance(constraint, CoterminalJointAngles):
         constraint = CoterminalJointAngles({robot.joints[0]: 50.0}, 0.0)
     q = np.full(6, 0.4)
-    task = wall_through(q).with_constraints(constraint)
+    own = isinstance(constraint, CollisionFree)
+    task = Task(constraints=CollisionFree(task=wall_through(q)) if own else constraint)
     found = robot.ik(robot.fk(q), q_init=q, task=task, ignore_self_collisions=True, rng=0, max_iter=200)
     assert not found and found.status is status
+    (listed,) = task.constraints
+    assert listed.explain(robot, found.q) in found.message
 
 
 # All kinds
@@ -321,7 +326,9 @@ def test_functions_get_what_they_name() -> None:
     assert constraint.is_satisfied(PLANAR, [1, 0, 0], [4, 5, 6], task=task)
     assert seen[-1] == (PLANAR, [1.0, 0.0, 0.0], [4.0, 5.0, 6.0], None, task)
     agree(CustomConstraint(lambda robot, q: bool(q[0] > 0)), PLANAR, np.eye(3), [True, False, False])
-    assert constraint.check(PLANAR, [2, 0, 0]).message == "watch is violated"
+    assert constraint.check(PLANAR, [2, 0, 0]).message == "watch is violated" == constraint.explain(PLANAR, [2, 0, 0])
+    listing = Task(constraints=watch)
+    assert listing.constraints[0].is_satisfied(PLANAR, [0, 0, 0]) and seen[-1][4] is listing
     with pytest.raises(InputTypeError, match="must return True or False, got 0"):
         CustomConstraint(lambda robot, q: 0.5).is_satisfied(PLANAR, [0, 0, 0])
 

@@ -147,9 +147,9 @@ def test_every_kind_of_obstacle_is_hit_where_it_stands(obstacle: Obstacle) -> No
         obstacle.id, [0, 0, 0]
     )
     links = [robot.fk(q, frame=joint).translation for joint in robot.joints]
-    hits, gaps = [], []
+    hits, gaps, beside = [], [], Obstacle.sphere(0.1, Transformation.from_translation([50.0, 0, 0]), id="beside")
     for link in links:
-        near = Task(obstacle.moved(Transformation.from_translation(link - surface)))
+        near = Task([obstacle.moved(Transformation.from_translation(link - surface)), beside])
         hits.append(robot.has_collisions(near, q=q))
         gaps.append(robot.distance(q, near).value)
     assert any(hits)
