@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from .base import RobotBase
 from .body import BodyGeometry, PinBody
+from .constraints import (
+    CollisionFree,
+    ConstraintResult,
+    CoterminalJointAngles,
+    CustomConstraint,
+    EndEffectorPose,
+    EndEffectorVelocity,
+    JointBox,
+    RobotConstraint,
+    SelfCollisionFree,
+    WithinJointLimits,
+)
 from .couplings import Coupling
 from .errors import (
     DescriptionError,
@@ -16,8 +28,11 @@ from .errors import (
 )
 from .limits import JointLimits
 from .motors import Motors
+from .obstacle import Obstacle
 from .pin_robot import PinRobot
+from .scene import Task
 from .spatial import ReferenceFrame
+from .srdf import Srdf
 from .tolerance import (
     DEFAULT_TOLERANCE,
     CartesianBox,
@@ -38,27 +53,40 @@ __all__ = [
     "CartesianBox",
     "CartesianCylinder",
     "CartesianSphere",
+    "CollisionFree",
     "Composed",
+    "ConstraintResult",
+    "CoterminalJointAngles",
     "Coupling",
+    "CustomConstraint",
     "DescriptionError",
+    "EndEffectorPose",
+    "EndEffectorVelocity",
     "InputError",
     "InputTypeError",
+    "JointBox",
     "JointLimits",
     "KnuckleError",
     "MissingDependencyError",
     "Motors",
+    "Obstacle",
     "PinBody",
     "PinRobot",
     "PoseDistance",
     "ReferenceFrame",
     "RobotBase",
+    "RobotConstraint",
     "RotationAbsolute",
     "RotationAxes",
     "RotationAxis",
+    "SelfCollisionFree",
+    "Srdf",
+    "Task",
     "Tolerance",
     "ToleratedPose",
     "Transformation",
     "TransformationLike",
     "UnknownNameError",
     "UnsupportedError",
+    "WithinJointLimits",
 ]
