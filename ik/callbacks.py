@@ -109,8 +109,9 @@ def violation(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> 
     """The first constraint that q violates: its status and a sentence that names it; None when all hold."""
     for constraint in constraints:
         if not satisfied(constraint, robot, q):
-            status = getattr(constraint, "status", IKStatus.REJECTED)
-            return (status if isinstance(status, IKStatus) else IKStatus.REJECTED), _why(constraint, robot, q)
+            status = getattr(constraint, "status", "")
+            known = status if isinstance(status, str) and status in set(IKStatus) else IKStatus.REJECTED
+            return IKStatus(known), _why(constraint, robot, q)
     return None
 
 

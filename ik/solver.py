@@ -188,9 +188,16 @@ def constraints_of(
         own += (NoObstacleCollision(task),)
     return (
         *own,
-        *as_constraints(outer_constraints, "outer_constraints"),
+        *(_tied(constraint, task) for constraint in as_constraints(outer_constraints, "outer_constraints")),
         *as_constraints(getattr(task, "constraints", None), "task.constraints"),
     )
+
+
+def _tied(constraint: Constraint, task: Any) -> Constraint:
+    """The constraint as it reads in a task, if it means different things in different tasks."""
+    for_task = getattr(constraint, "for_task", None)
+    tied: Constraint = constraint if for_task is None or task is None else for_task(task)
+    return tied
 
 
 def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks: bool, cost_function: Any) -> Method:

@@ -76,11 +76,9 @@ class RobotConstraint(abc.ABC):
             _KINDS[cls.kind] = cls
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str:
         """The `IKStatus` that reports its violation."""
-        from ..ik.problem import IKStatus
-
-        return IKStatus.REJECTED
+        return "rejected"
 
     def is_satisfied(
         self, robot: RobotBase, q: Any, dq: Any = None, ddq: Any = None, tau: Any = None, task: Any = None

@@ -23,11 +23,9 @@ class _Clearance(RobotConstraint):
     margin: float
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str:
         """`IKStatus.COLLISION`."""
-        from ..ik.problem import IKStatus
-
-        return IKStatus.COLLISION
+        return "collision"
 
     def _scene(self, motion: Motion) -> Any:
         """The task whose obstacles count."""

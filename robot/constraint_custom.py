@@ -48,12 +48,10 @@ class CustomConstraint(RobotConstraint):
         return self.name
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str:
         """That of the object whose method the function is, if it has one; else `IKStatus.REJECTED`."""
-        from ..ik.problem import IKStatus
-
         own = getattr(getattr(self.function, "__self__", None), "status", None)
-        return own if isinstance(own, IKStatus) else IKStatus.REJECTED
+        return own if isinstance(own, str) else "rejected"
 
     def _fields(self) -> dict[str, Any]:
         raise UnsupportedError(

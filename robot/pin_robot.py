@@ -17,6 +17,7 @@ from .findings import NOTE, WARNING, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
 from .reduction import Reduction
+from .semantics import semantics
 from .transformation import as_transformation
 from .wrapper import models_of
 
@@ -113,6 +114,8 @@ class PinRobot(Reduction):
         rng: Any = None,
         root_joint: str = "fixed",
         mimic: bool = True,
+        srdf: Any = None,
+        collision_meshes: str = "hull",
         urdf_file: Any = None,
         package_dir: Any = None,
     ) -> PinRobot:
@@ -129,6 +132,10 @@ class PinRobot(Reduction):
             rng: Generator or seed used where a call brings none.
             root_joint: How the root link moves in the world: "fixed", "floating" or "planar".
             mimic: Couple joints that mimic others; otherwise they are joints like all others.
+            srdf: Path of an SRDF file or an Srdf: which pairs of links are not checked for collision, and, where not
+                given here, the tcp (if it names one tool) and the home configuration (a state called "home", "rest",
+                "ready" or "default").
+            collision_meshes: "hull" or "exact", see the class.
             urdf_file: Alias of path.
             package_dir: Alias of package_dirs.
 
@@ -142,14 +149,18 @@ class PinRobot(Reduction):
         if package_dir is not None:
             package_dirs = alias(package_dirs, package_dir, "package_dirs", "package_dir")
         loaded = load_urdf(path, package_dirs, strict=strict, gravity=gravity, root_joint=root_joint, mimic=mimic)
+        followers = [coupling.follower for coupling in loaded.couplings]
+        said = None if srdf is None else semantics(srdf, loaded.model, followers)
         return cls(
             wrapper=(loaded.model, loaded.collision, loaded.visual),
-            home_configuration=home_configuration,
+            home_configuration=said.home if said and home_configuration is None else home_configuration,
             base_placement=base_placement,
             rng=rng,
-            tcp=tcp,
+            tcp=said.tcp if said and tcp is None else tcp,
             couplings=loaded.couplings,
-            findings=loaded.findings,
+            findings=loaded.findings + (said.findings if said else ()),
+            collision_meshes=collision_meshes,
+            disabled_pairs=said.disabled_pairs if said else None,
         )
 
     @classmethod

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -31,29 +32,41 @@ INSTALLED = {
 }
 
 
-def contacts(robot: PinRobot, q: Any, margin: float = 0.0) -> NDArray[np.bool_]:
-    """Which active pairs touch at each configuration (N, P)."""
+def _pairs(robot: PinRobot, q: Any) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    """Row, pair number and (shape, pose, shape, pose) of every active pair at every configuration."""
     geometry = robot.collision.clone()
-    data, shapes = robot.model.createData(), geometry.createData()
-    for request in shapes.collisionRequests:
-        request.security_margin = margin
-    found = np.zeros((len(q), len(geometry.collisionPairs)), dtype=bool)
+    data, placed = robot.model.createData(), geometry.createData()
+    shapes = [thing.geometry for thing in geometry.geometryObjects]
+    pairs = [(pair.first, pair.second) for pair in geometry.collisionPairs]
     for row, one in enumerate(np.atleast_2d(robot.to_pinocchio(q))):
-        pin.updateGeometryPlacements(robot.model, data, geometry, shapes, one)
-        for k in range(found.shape[1]):
-            found[row, k] = pin.computeCollision(geometry, shapes, k)
+        pin.updateGeometryPlacements(robot.model, data, geometry, placed, one)
+        poses = [coal.Transform3s(pose.rotation, pose.translation) for pose in placed.oMg]
+        for k, (i, j) in enumerate(pairs):
+            yield row, k, (shapes[i], poses[i], shapes[j], poses[j])
+
+
+def contacts(robot: PinRobot, q: Any, margin: float = 0.0) -> NDArray[np.bool_]:
+    """Which active pairs touch at each configuration (N, P).
+
+    Every test begins afresh: a GeometryData keeps the last direction of each pair, and with curved shapes that barely
+    touch coal's answer depends on where it begins.
+    """
+    found = np.zeros((len(q), len(robot.collision.collisionPairs)), dtype=bool)
+    for row, k, placed in _pairs(robot, q):
+        request, result = coal.CollisionRequest(), coal.CollisionResult()
+        request.security_margin = margin
+        coal.collide(*placed, request, result)
+        found[row, k] = result.isCollision()
     return found
 
 
 def distances(robot: PinRobot, q: Any) -> NDArray[np.float64]:
     """Signed distance of each active pair at each configuration (N, P)."""
-    geometry = robot.collision.clone()
-    data, shapes = robot.model.createData(), geometry.createData()
-    found = np.zeros((len(q), len(geometry.collisionPairs)))
-    for row, one in enumerate(np.atleast_2d(robot.to_pinocchio(q))):
-        pin.updateGeometryPlacements(robot.model, data, geometry, shapes, one)
-        for k in range(found.shape[1]):
-            found[row, k] = pin.computeDistance(geometry, shapes, k).min_distance
+    found = np.zeros((len(q), len(robot.collision.collisionPairs)))
+    for row, k, placed in _pairs(robot, q):
+        result = coal.DistanceResult()
+        coal.distance(*placed, coal.DistanceRequest(), result)
+        found[row, k] = result.min_distance
     return found
 
 

@@ -44,7 +44,7 @@ def test_real_robots_touch_where_a_check_of_every_pair_says_so(name: str, meshes
     np.testing.assert_array_equal(robot.has_self_collision(q), truth.any(axis=1))
 
 
-@pytest.mark.parametrize("first, second", PAIRS, ids="-".join)
+@pytest.mark.parametrize("first, second", PAIRS, ids=str)
 def test_every_kind_of_shape_against_every_other(first: str, second: str) -> None:
     robot = robot_of(SHAPES[first](), SHAPES[second]())
     q = brute_force.random_configurations(robot, 400)
@@ -54,7 +54,7 @@ def test_every_kind_of_shape_against_every_other(first: str, second: str) -> Non
         np.testing.assert_array_equal(robot.has_self_collision(q, safety_margin=margin), truth)
 
 
-@pytest.mark.parametrize("first, second", PAIRS, ids="-".join)
+@pytest.mark.parametrize("first, second", PAIRS, ids=str)
 def test_distances_are_those_of_coal(first: str, second: str) -> None:
     robot = robot_of(SHAPES[first](), SHAPES[second]())
     q = brute_force.random_configurations(robot, 60)
