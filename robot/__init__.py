@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .base import RobotBase
 from .body import BodyGeometry, PinBody
+from .collision import Distance
+from .collision_pairs import SampledPairs
+from .collision_queries import Collision
 from .constraints import (
     CollisionFree,
     ConstraintResult,
@@ -53,6 +56,7 @@ __all__ = [
     "CartesianBox",
     "CartesianCylinder",
     "CartesianSphere",
+    "Collision",
     "CollisionFree",
     "Composed",
     "ConstraintResult",
@@ -60,6 +64,7 @@ __all__ = [
     "Coupling",
     "CustomConstraint",
     "DescriptionError",
+    "Distance",
     "EndEffectorPose",
     "EndEffectorVelocity",
     "InputError",
@@ -79,6 +84,7 @@ __all__ = [
     "RotationAbsolute",
     "RotationAxes",
     "RotationAxis",
+    "SampledPairs",
     "SelfCollisionFree",
     "Srdf",
     "Task",

@@ -45,6 +45,17 @@ class CheckedPairs(PinBackend):
         """The pairs that are not checked, with the reason; `add_collision_pairs` puts them back."""
         return MappingProxyType(self._excluded)
 
+    def disabled_links(self) -> dict[Pair, str]:
+        """Links none of whose shapes are checked against each other, with the reason, as an SRDF lists them."""
+        links = self.collision_links
+        active = {frozenset((links[a], links[b])) for a, b in self.active_pairs}
+        found: dict[Pair, str] = {}
+        for (a, b), reason in self._excluded.items():
+            pair = (links[a], links[b])
+            if pair[0] != pair[1] and frozenset(pair) not in active:
+                found.setdefault(pair, collision_pairs.srdf_reason(reason))
+        return found
+
     @property
     def collision_links(self) -> dict[str, str]:
         """Link of every geometry, by name."""

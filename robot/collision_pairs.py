@@ -22,6 +22,13 @@ DISABLED = "disabled: by the SRDF"
 Pair = tuple[str, str]
 
 
+def srdf_reason(reason: str) -> str:
+    """The word an SRDF has for a reason."""
+    words = {RIGID: "Adjacent", ADJACENT: "Adjacent", HOME: "Default", ALWAYS: "Always", REMOVED: "User"}
+    given = reason.removeprefix(DISABLED).strip(" ()")
+    return words.get(reason, given or "User")
+
+
 @dataclass(frozen=True, slots=True)
 class SampledPairs:
     """How often pairs touch in random configurations."""

@@ -99,13 +99,7 @@ def _values(robot: RobotBase, motion: Motion, part: str) -> Array:
 
 
 def _torques(robot: RobotBase, motion: Motion) -> Array:
-    tau = robot.id(motion.q, motion.dq, motion.ddq)
-    gravity = getattr(motion.task, "gravity", None)
-    if gravity is None:
-        return tau
-    rest, pull = np.zeros(robot.nv), np.asarray(gravity, dtype=np.float64)
-    change = [robot.rnea(q, rest, rest, pull) - robot.rnea(q, rest, rest) for q in motion.q]
-    return tau + np.array(change).reshape(tau.shape)
+    return robot.id(motion.q, motion.dq, motion.ddq, task=motion.task)
 
 
 @dataclass(frozen=True, slots=True, init=False)
