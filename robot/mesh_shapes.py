@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, _as_float, matrix, scalar, vector
+from .collada import require_sound_collada
 from .errors import InputError, InputTypeError, unknown_name
 from .shapes import Shape, frozen_array, length_of, within_reach
 from .tolerance_base import set_field
@@ -72,8 +73,10 @@ class Mesh(Shape):
         if (factors <= 0).any():
             raise InputError(f"scale must be positive, got {factors.tolist()}")
         try:
+            if Path(path).suffix.lower() == ".dae":
+                require_sound_collada(Path(path))
             model = coal.MeshLoader().load(fspath(path), np.ones(3))
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, OSError) as error:
             raise InputError(f"path: {fspath(path)!r} is no mesh that can be read: {error}") from None
         return cls(np.array(model.vertices()) * factors, corners_of(model.tri_indices, model.num_tris), form)
 

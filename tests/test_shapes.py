@@ -238,6 +238,25 @@ def test_a_file_that_is_no_mesh_is_refused(tmp_path: Path) -> None:
         Mesh.from_file(tmp_path / "noise.stl")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b"</p>", b"\xed </p>", "not well-formed XML"),
+        (b"</p>", b" x </p>", "<p> must hold finite numbers only"),
+        (b"</float_array>", b" 1..2 </float_array>", "<float_array> must hold finite numbers only"),
+        (b'stride="3"', b'stride="-3"', "must have a whole number as stride"),
+    ],
+)
+def test_damaged_collada_is_refused_before_a_loader_hangs_on_it(
+    tmp_path: Path, old: bytes, new: bytes, message: str
+) -> None:
+    text = (MESHES / "cube.dae").read_bytes()
+    assert old in text
+    (tmp_path / "cube.DAE").write_bytes(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        Mesh.from_file(tmp_path / "cube.DAE")
+
+
 def test_documents_of_shapes_name_what_is_wrong() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'sphere'"):
         Shape.from_dict({"shape": "spere", "radius": 1})
