@@ -238,14 +238,17 @@ static inline bool reduce(Simplex &s, double *v, double &inside) {
   return false;
 }
 
+// Directions to begin anew from where the first ended on a face of the difference, as symmetric shapes make it.
+static const double kElsewhere[3][3] = {{0.36, 0.48, 0.8}, {-0.64, 0.6, -0.48}, {0.6, -0.64, 0.48}};
+
 // Two shapes, B posed in A's frame by R (rows) and t. kApart: their cores are farther apart than `radius`; kTouching:
 // closer; kUndecided: within kDoubt of it, or too flat to tell. With `measure` it goes on to the distance of the cores:
 // kApart then comes with `gap` and the points on both cores in A's frame, or with gap > radius as soon as that is known.
-static int gjk(const Convex &A, const Convex &B, const double *R, const double *t, double radius, bool measure,
-               double &gap, double *on_a, double *on_b) {
+static int gjk_from(const double *first, const Convex &A, const Convex &B, const double *R, const double *t,
+                    double radius, bool measure, double &gap, double *on_a, double *on_b) {
   Simplex s;
   s.n = 0;
-  double v[3] = {-t[0], -t[1], -t[2]};
+  double v[3] = {first[0], first[1], first[2]};
   double vv = dot3(v, v);
   if (!(vv > 1e-20)) {
     v[0] = 1;
@@ -303,6 +306,15 @@ static int gjk(const Convex &A, const Convex &B, const double *R, const double *
   }
   gap = 0;
   return knuckle::kUndecided;
+}
+
+static int gjk(const Convex &A, const Convex &B, const double *R, const double *t, double radius, bool measure,
+               double &gap, double *on_a, double *on_b) {
+  const double first[3] = {-t[0], -t[1], -t[2]};
+  int verdict = gjk_from(first, A, B, R, t, radius, measure, gap, on_a, on_b);
+  for (int k = 0; k < 3 && verdict == knuckle::kUndecided && !measure; ++k)
+    verdict = gjk_from(kElsewhere[k], A, B, R, t, radius, measure, gap, on_a, on_b);
+  return verdict;
 }
 
 }  // namespace KNAME
