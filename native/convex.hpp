@@ -10,7 +10,7 @@ namespace KNAME {
 using knuckle::Collider;
 
 static const double kDoubt = 5e-6;  // [m] nearer than this to a verdict's border nothing is decided here
-static const int kRounds = 64;
+static const int kRounds = 64, kCloseRounds = 6;
 
 static inline double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -255,8 +255,10 @@ static int gjk_from(const double *first, const Convex &A, const Convex &B, const
     v[1] = v[2] = 0;
     vv = 1;
   }
+  int close = 0;  // rounds within doubt of a touch; shapes that barely touch never leave it
   for (int round = 0; round < kRounds; ++round) {
     const double length = __builtin_sqrt(vv);
+    if (s.n > 0 && length < kDoubt && radius < kDoubt && ++close > kCloseRounds) break;
     const double d[3] = {-v[0], -v[1], -v[2]};
     const double back[3] = {R[0] * v[0] + R[3] * v[1] + R[6] * v[2], R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
                             R[2] * v[0] + R[5] * v[1] + R[8] * v[2]};
