@@ -443,12 +443,12 @@ struct PySolver {
 // Shapes on a tree of joints, owned.
 struct PyCollider {
   std::vector<double> fixed, multiplier, offset, place, sphere, box, size, points;
-  std::vector<int> parent, prismatic, q_index, joint, core, pair;
+  std::vector<int> parent, kind, q_index, joint, core, pair;
   std::vector<long long> start_;
   std::vector<long> start;
   Collider c;
 
-  // joints: None where poses are given from outside, else (fixed, parent, prismatic, q_index, multiplier, offset)
+  // joints: None where poses are given from outside, else (fixed, parent, kind, q_index, multiplier, offset)
   PyCollider(nb::object joints, int count, int nq, nb::handle joint_, nb::handle place_, nb::handle sphere_,
              nb::handle box_, nb::handle core_, nb::handle size_, nb::handle starts_, nb::handle points_,
              nb::handle pair_) {
@@ -459,17 +459,18 @@ struct PyCollider {
       nb::tuple parts = nb::cast<nb::tuple>(joints);
       fixed = copied<double>(parts[0], "fixed", 12L * count);
       parent = copied<int>(parts[1], "parent", count);
-      prismatic = copied<int>(parts[2], "prismatic", count);
+      kind = copied<int>(parts[2], "kind", count);
       q_index = copied<int>(parts[3], "q_index", count);
       multiplier = copied<double>(parts[4], "multiplier", count);
       offset = copied<double>(parts[5], "offset", count);
       for (int i = 0; i < count; ++i)
-        if (parent[i] >= i || parent[i] < -1 || q_index[i] < 0 || q_index[i] >= nq)
+        if (parent[i] >= i || parent[i] < -1 || kind[i] < 0 || kind[i] > knuckle::kPlanar || q_index[i] < 0 ||
+            q_index[i] + (kind[i] == knuckle::kFree ? 7 : kind[i] > knuckle::kFree ? 4 : 1) > nq)
           throw nb::value_error("parent must come before its joint and q_index lie within nq");
       fixed.push_back(0);  // so that a tree without joints is not taken for one whose poses are given
       c.tree.fixed = fixed.data();
       c.tree.parent = parent.data();
-      c.tree.prismatic = prismatic.data();
+      c.tree.kind = kind.data();
       c.tree.q_index = q_index.data();
       c.tree.multiplier = multiplier.data();
       c.tree.offset = offset.data();

@@ -10,7 +10,7 @@ namespace KNAME {
 using knuckle::Collider;
 
 static const double kDoubt = 5e-6;  // [m] nearer than this to a verdict's border nothing is decided here
-static const int kRounds = 64;
+static const int kRounds = 64, kCloseRounds = 6;
 
 static inline double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -238,22 +238,27 @@ static inline bool reduce(Simplex &s, double *v, double &inside) {
   return false;
 }
 
+// Directions to begin anew from where the first ended on a face of the difference, as symmetric shapes make it.
+static const double kElsewhere[3][3] = {{0.36, 0.48, 0.8}, {-0.64, 0.6, -0.48}, {0.6, -0.64, 0.48}};
+
 // Two shapes, B posed in A's frame by R (rows) and t. kApart: their cores are farther apart than `radius`; kTouching:
 // closer; kUndecided: within kDoubt of it, or too flat to tell. With `measure` it goes on to the distance of the cores:
 // kApart then comes with `gap` and the points on both cores in A's frame, or with gap > radius as soon as that is known.
-static int gjk(const Convex &A, const Convex &B, const double *R, const double *t, double radius, bool measure,
-               double &gap, double *on_a, double *on_b) {
+static int gjk_from(const double *first, const Convex &A, const Convex &B, const double *R, const double *t,
+                    double radius, bool measure, double &gap, double *on_a, double *on_b) {
   Simplex s;
   s.n = 0;
-  double v[3] = {-t[0], -t[1], -t[2]};
+  double v[3] = {first[0], first[1], first[2]};
   double vv = dot3(v, v);
   if (!(vv > 1e-20)) {
     v[0] = 1;
     v[1] = v[2] = 0;
     vv = 1;
   }
+  int close = 0;  // rounds within doubt of a touch; shapes that barely touch never leave it
   for (int round = 0; round < kRounds; ++round) {
     const double length = __builtin_sqrt(vv);
+    if (s.n > 0 && length < kDoubt && radius < kDoubt && ++close > kCloseRounds) break;
     const double d[3] = {-v[0], -v[1], -v[2]};
     const double back[3] = {R[0] * v[0] + R[3] * v[1] + R[6] * v[2], R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
                             R[2] * v[0] + R[5] * v[1] + R[8] * v[2]};
@@ -303,6 +308,15 @@ static int gjk(const Convex &A, const Convex &B, const double *R, const double *
   }
   gap = 0;
   return knuckle::kUndecided;
+}
+
+static int gjk(const Convex &A, const Convex &B, const double *R, const double *t, double radius, bool measure,
+               double &gap, double *on_a, double *on_b) {
+  const double first[3] = {-t[0], -t[1], -t[2]};
+  int verdict = gjk_from(first, A, B, R, t, radius, measure, gap, on_a, on_b);
+  for (int k = 0; k < 3 && verdict == knuckle::kUndecided && !measure; ++k)
+    verdict = gjk_from(kElsewhere[k], A, B, R, t, radius, measure, gap, on_a, on_b);
+  return verdict;
 }
 
 }  // namespace KNAME

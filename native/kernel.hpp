@@ -56,6 +56,8 @@ struct IkAnswer {
   int stalled;        // 1: every attempt gave up because the error no longer fell
 };
 
+enum JointKind { kTurning = 0, kSliding = 1, kFree = 2, kBall = 3, kPlanar = 4 };
+
 // A tree of joints, axes turned onto +z, parents before children.
 // pose_i = pose_parent(i) * F_i * J_i(x_i),   x_i = multiplier_i * q[q_index_i] + offset_i
 struct Tree {
@@ -63,7 +65,7 @@ struct Tree {
   int nq;                    // of the robot
   const double *fixed;       // (n, 12)
   const int *parent;         // (n), -1 for the world
-  const int *prismatic;      // (n)
+  const int *kind;           // (n), a JointKind; joints of several coordinates take them as they are
   const int *q_index;        // (n)
   const double *multiplier;  // (n)
   const double *offset;      // (n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,6 +15,7 @@ from .collider import Body, body
 from .collision import CollisionChecker
 from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
 from .errors import InputError, InputTypeError
+from .findings import WARNING, Finding
 from .manifold import as_generator
 from .pin_backend import PinBackend
 
@@ -24,6 +25,8 @@ class CheckedPairs(PinBackend):
 
     _scratch = ("_self_checker", "_scene_checkers")
     _excluded: dict[Pair, str]
+    _findings: tuple[Finding, ...]
+    _hulls: bool
     _self_checker: CollisionChecker | None
     _scene_checkers: WeakKeyDictionary[Any, CollisionChecker]
 
@@ -128,6 +131,29 @@ class CheckedPairs(PinBackend):
             seed,
             progress,
         )
+
+    def _set_up_collisions(self, meshes: str, disabled: Iterable[tuple[str, str, str]] | None) -> None:
+        self._hulls = meshes == "hull"
+        for name in collision_pairs.hulls(self._collision) if meshes == "hull" else ():
+            message = "is flat, so it has no convex hull; its triangles are checked, without depth"
+            self._findings += (Finding(WARNING, 0, f"collision geometry {name!r}", message),)
+        if len(self._collision.collisionPairs):
+            self._excluded = {}
+            self._forget_checkers()
+        elif disabled is not None:
+            self._excluded = collision_pairs.disable(self._model, self._collision, disabled)
+            self._forget_checkers()
+            self._findings += self._home_contacts()
+        else:
+            self._init_collision_pairs()
+            self._remove_home_collisions()
+
+    def _home_contacts(self) -> tuple[Finding, ...]:
+        checker = self._checker()
+        touching = checker.pairs[checker.contacts(self.q, 0.0)]
+        pairs = sorted({" and ".join(checker.bodies[k].link for k in pair) for pair in touching})
+        message = "touch in the home configuration though the SRDF has them checked: robot.remove_collision_pairs"
+        return (Finding(WARNING, 0, "collision pairs", f"{', '.join(pairs)} {message}"),) if pairs else ()
 
     def _init_collision_pairs(self) -> None:
         """Check all pairs but those of neighbouring or rigidly joined links."""

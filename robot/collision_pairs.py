@@ -62,8 +62,16 @@ def _body_frame(model: pin.Model, frame: int) -> int:
 
 def _parent_link(model: pin.Model, frame: int) -> int:
     """Frame of the link that carries the link with this frame; 0 if none does."""
-    up = model.frames[_body_frame(model, frame)].parentFrame
-    return _body_frame(model, up) if up > 0 else 0
+    up = _body_frame(model, model.frames[_body_frame(model, frame)].parentFrame)
+    return up if model.frames[up].type == pin.FrameType.BODY else 0
+
+
+def _hinged(model: pin.Model, a: pin.GeometryObject, b: pin.GeometryObject, over_a: int, over_b: int) -> bool:
+    """Whether one joint is between two shapes, in a model whose frames do not say what link carries them."""
+    joints = model.parents
+    return (not over_b and joints[b.parentJoint] == a.parentJoint) or (
+        not over_a and joints[a.parentJoint] == b.parentJoint
+    )
 
 
 def default_pairs(model: pin.Model, geometry: pin.GeometryModel) -> tuple[list[tuple[int, int]], dict[Pair, str]]:
@@ -77,7 +85,7 @@ def default_pairs(model: pin.Model, geometry: pin.GeometryModel) -> tuple[list[t
             a, b = things[i], things[j]
             if a.parentJoint == b.parentJoint:
                 excluded[(a.name, b.name)] = RIGID
-            elif links[i] == parents[j] or links[j] == parents[i]:
+            elif links[i] == parents[j] or links[j] == parents[i] or _hinged(model, a, b, parents[i], parents[j]):
                 excluded[(a.name, b.name)] = ADJACENT
             else:
                 kept.append((i, j))

@@ -153,6 +153,11 @@ def chain(model: Any, frame_id: int, coordinates: Coordinates) -> NativeChain | 
     return NativeChain(fixed, prismatic, [sources[i] for i in path], coordinates.nq, coordinates.nv)
 
 
+_SEVERAL = {"JointModelFreeFlyer": 2, "JointModelSpherical": 3, "JointModelPlanar": 4}
+"""Joints of several coordinates that the kernel's trees take, by its own numbers."""
+_Z = np.array([0.0, 0.0, 1.0])
+
+
 def tree(model: Any, tips: set[int], coordinates: Coordinates) -> tuple[Any, dict[int, int], dict[int, Array]] | None:
     """The kernel's tree of the joints that carry `tips`, or None where it cannot express one of them.
 
@@ -172,22 +177,24 @@ def tree(model: Any, tips: set[int], coordinates: Coordinates) -> tuple[Any, dic
             tip = model.parents[tip]
     number: dict[int, int] = {}
     turned = {0: np.eye(3)}
-    fixed, parents, prismatic = [], [], []
+    several = {model.getJointId(s.name): s for s in coordinates.slots if s.kind in _SEVERAL}
+    sources |= {i: _Source(slot.q.start, slot.v.start) for i, slot in several.items()}
+    fixed, parents, kinds = [], [], []
     for i in sorted(needed):  # parents come before their children
-        axis = _axis(model.joints[i])
+        axis = (_SEVERAL[several[i].kind], _Z) if i in several else _axis(model.joints[i])
         if axis is None or i not in sources:
             return None
         parent = model.parents[i]
         turned[i] = _turn_z_onto(axis[1])
         fixed.append(_flat(turned[parent].T, model.jointPlacements[i], turned[i]))
         parents.append(number.get(parent, -1))
-        prismatic.append(axis[0])
+        kinds.append(int(axis[0]))
         number[i] = len(number)
     used = [sources[i] for i in number]
     joints = (
         np.array(fixed, dtype=np.float64),
         np.array(parents, dtype=np.int32),
-        np.array(prismatic, dtype=np.int32),
+        np.array(kinds, dtype=np.int32),
         np.array([s.q_index for s in used], dtype=np.int32),
         np.array([s.multiplier for s in used], dtype=np.float64),
         np.array([s.offset for s in used], dtype=np.float64),

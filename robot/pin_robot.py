@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from . import collision_pairs, overrides
+from . import overrides
 from .arrays import vector
 from .couplings import Coupling, check_couplings
 from .errors import InputError, InputTypeError, unknown_name
-from .findings import NOTE, WARNING, Finding
+from .findings import NOTE, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
 from .reduction import Reduction
@@ -76,21 +76,6 @@ class PinRobot(Reduction):
         if home_configuration is None:
             self._findings += self._moved_home()
         self._set_up_collisions(collision_meshes, disabled_pairs)
-
-    def _set_up_collisions(self, meshes: str, disabled: Iterable[tuple[str, str, str]] | None) -> None:
-        self._hulls = meshes == "hull"
-        for name in collision_pairs.hulls(self._collision) if meshes == "hull" else ():
-            message = "is flat, so it has no convex hull; its triangles are checked, without depth"
-            self._findings += (Finding(WARNING, 0, f"collision geometry {name!r}", message),)
-        if len(self._collision.collisionPairs):
-            self._excluded = {}
-            self._forget_checkers()
-        elif disabled is not None:
-            self._excluded = collision_pairs.disable(self._model, self._collision, disabled)
-            self._forget_checkers()
-        else:
-            self._init_collision_pairs()
-            self._remove_home_collisions()
 
     def _moved_home(self) -> tuple[Finding, ...]:
         neutral = self.neutral()
