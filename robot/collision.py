@@ -20,9 +20,6 @@ from .errors import UnsupportedError
 PAIRS_OF_A_THREAD = 2048
 """Configurations a thread must have to pay for itself."""
 
-FARTHEST = 1e4
-"""Distance [m] beyond which shapes without a distance of their own count as infinitely far."""
-
 
 @dataclass(frozen=True, slots=True)
 class Distance:
@@ -163,8 +160,8 @@ class CollisionChecker:
         placed = self._placed(poses, a), self._placed(poses, b)
         try:
             coal.distance(a.shape, placed[0], b.shape, placed[1], request, result)
-        except (RuntimeError, ValueError, NotImplementedError):
-            return self._named(i, j, *_distance_by_contacts(a, b, placed))
+        except (RuntimeError, ValueError, NotImplementedError) as error:
+            raise _untested(a, b, error) from None
         points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
         normal, value = np.array(result.normal), float(result.min_distance)
         if abs(np.linalg.norm(normal) - 1.0) > 1e-3:  # coal leaves it unset for meshes
@@ -175,26 +172,5 @@ class CollisionChecker:
 
 def _untested(a: Body, b: Body, error: Exception) -> UnsupportedError:
     kinds = type(a.shape).__name__, type(b.shape).__name__
-    return UnsupportedError(f"no collision test for {a.name!r} ({kinds[0]}) with {b.name!r} ({kinds[1]}): {error}")
-
-
-def _distance_by_contacts(a: Body, b: Body, placed: tuple[Any, Any]) -> tuple[float, Array, Array]:
-    """Signed distance, points and normal of shapes that coal tests for contact alone.
-
-    Contacts within a margin come with their distance; the margin grows until there are any.
-    """
-    margin = 0.05
-    while margin < FARTHEST:
-        request, result = coal.CollisionRequest(), coal.CollisionResult()
-        request.security_margin, request.num_max_contacts, request.enable_contact = margin, 100_000, True
-        try:
-            coal.collide(a.shape, placed[0], b.shape, placed[1], request, result)
-        except (RuntimeError, ValueError, NotImplementedError) as error:
-            raise _untested(a, b, error) from None
-        if result.isCollision():
-            nearest = min(result.getContacts(), key=lambda contact: contact.penetration_depth)
-            points = np.array([nearest.getNearestPoint1(), nearest.getNearestPoint2()])
-            return float(nearest.penetration_depth), points, np.array(nearest.normal)
-        margin *= 4.0
-    nothing = np.full((2, 3), np.nan)
-    return np.inf, nothing, nothing[0]
+    why = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+    return UnsupportedError(f"coal has no test for {a.name!r} ({kinds[0]}) with {b.name!r} ({kinds[1]}): {why}")

@@ -93,7 +93,15 @@ NOT_HERE = {
     *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
     *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
     *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
-    *("pose_batch", "refresh", "rnea", "add_collision_pairs", "remove_collision_pairs", "sample_collision_pairs"),
+    *(
+        "pose_batch",
+        "refresh",
+        "rnea",
+        "add_collision_pairs",
+        "remove_collision_pairs",
+        "sample_collision_pairs",
+        "disabled_links",
+    ),
 }
 CASES = [
     (name, method, argument)
