@@ -54,6 +54,14 @@ const Kernel *active = widest();
 // For one problem four attempts side by side answer soonest; an iteration of eight takes longer than it saves.
 const Kernel *abreast() { return active->lanes > 4 ? kernel_of(4) : active; }
 
+// One attempt without lanes.
+void solve_one(const Chain &chain, const IkOptions &options, const IkProblem &problem, IkAnswer &answer) {
+#ifdef KNUCKLE_X86
+  if (active->lanes > 2) return knuckle::solve_one_avx2(chain, options, problem, answer);
+#endif
+  knuckle::solve_one_baseline(chain, options, problem, answer);
+}
+
 const char *isa() { return active->lanes == 8 ? "avx512" : active->lanes == 4 ? "avx2" : "baseline"; }
 
 // Owns the arrays of a knuckle::Chain.
@@ -199,6 +207,8 @@ bool damped_step(nb::handle jacobian_, nb::handle e_, double mu, nb::handle dq_)
   for (long i = 0; i < n; ++i) sum += fabs(dq.data()[i]);
   return std::isfinite(sum);
 }
+
+constexpr double kLongestStride = 0.2;  // [rad | m] beyond it a step of a path is not taken as its direction
 
 // A chain with limits, weights and the constants of the iteration.
 struct PySolver {
@@ -421,20 +431,30 @@ struct PySolver {
     q.require(count * chain.nq, "q");
     errors.require(2 * count, "errors");
     const IkOptions o = limited(position_tolerance, rotation_tolerance, 1, step_iterations);
-    const Kernel *kernel = abreast();
     nb::gil_scoped_release release;
-    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints];
-    const double *previous = q_start.data();
+    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints], before[knuckle::kMaxIkJoints];
+    pick(q_start.data(), before);
     for (long i = 0; i < count; ++i) {
       double *here = q.data() + i * chain.nq;
+      const double *previous = i ? here - chain.nq : q_start.data();
       std::memcpy(here, previous, chain.nq * sizeof(double));
       flatten(H.data() + 16 * i, target);
-      pick(previous, start);
-      IkAnswer answer{};
-      answer.q = found;
-      kernel->solve(chain, o, IkProblem{target, start, 0, 0}, answer);
-      if (!measure(answer, target, o, here, errors.data() + 2 * i)) return i;
-      previous = here;
+      // a path that goes on as it went is most of the way there; where it does not, the step before is the start
+      bool met = false;
+      for (int ahead = i > 0; ahead >= 0 && !met; --ahead) {
+        for (int j = 0; j < chain.n; ++j) {
+          const double now = previous[chain.q_index[j]], stride = ahead ? now - before[j] : 0;
+          const double next = now + stride;
+          start[j] = fabs(stride) < kLongestStride && next >= lower[j] && next <= upper[j] ? next : now;
+        }
+        IkAnswer answer{};
+        answer.q = found;
+        solve_one(chain, o, IkProblem{target, start, 0, 0}, answer);
+        met = measure(answer, target, o, here, errors.data() + 2 * i);
+        if (!met) std::memcpy(here, previous, chain.nq * sizeof(double));
+      }
+      if (!met) return i;
+      pick(previous, before);
     }
     return count;
   }
