@@ -21,9 +21,11 @@ from ..robot.spatial import orthonormality
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
 from ..robot.transformation import Transformation
 from .batch_result import BatchResult, read_npz, write_npz
+from .conditions import constraints_of
 from .native_search import batch_rows
 from .native_solver import NAME, chain_of
-from .solver import constraints_of, seed_of, solve
+from .solver import solve
+from .start import seed_of
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase

@@ -147,6 +147,8 @@ ARGUMENTS = (
     "ik_method",
     "q_init",
     "rng",
+    "nearest",
+    "objective",
     "allow_random_restart",
     "current_best",
     "ignore_self_collisions",
