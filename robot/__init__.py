@@ -13,6 +13,14 @@ from .errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from .fleet import Fleet, IndexedView
+from .fleet_dynamics import (
+    eval_fk,
+    eval_inverse_dynamics_force,
+    eval_inverse_dynamics_passive,
+    eval_jacobian,
+    eval_mass_matrix,
+)
 from .limits import JointLimits
 from .motors import Motors
 from .pin_robot import PinRobot
@@ -39,6 +47,8 @@ __all__ = [
     "Composed",
     "Coupling",
     "DescriptionError",
+    "Fleet",
+    "IndexedView",
     "InputError",
     "InputTypeError",
     "JointLimits",
@@ -58,4 +68,9 @@ __all__ = [
     "TransformationLike",
     "UnknownNameError",
     "UnsupportedError",
+    "eval_fk",
+    "eval_inverse_dynamics_force",
+    "eval_inverse_dynamics_passive",
+    "eval_jacobian",
+    "eval_mass_matrix",
 ]

@@ -1,10 +1,10 @@
-"""Robot kinematics, dynamics and inverse kinematics on the CPU, backed by Pinocchio."""
+"""Robot kinematics, dynamics, inverse kinematics and control on the CPU, backed by Pinocchio."""
 
 from __future__ import annotations
 
 from importlib.metadata import version as _version
 
-from . import ik, robot
+from . import controllers, ik, robot
 from .ik import (
     CallbackReturn,
     IKDebug,
@@ -23,6 +23,7 @@ from .robot import (
     Composed,
     Coupling,
     DescriptionError,
+    Fleet,
     InputError,
     InputTypeError,
     JointLimits,
@@ -42,6 +43,11 @@ from .robot import (
     TransformationLike,
     UnknownNameError,
     UnsupportedError,
+    eval_fk,
+    eval_inverse_dynamics_force,
+    eval_inverse_dynamics_passive,
+    eval_jacobian,
+    eval_mass_matrix,
 )
 
 __version__ = _version("knuckle")
@@ -54,6 +60,7 @@ __all__ = [
     "Composed",
     "Coupling",
     "DescriptionError",
+    "Fleet",
     "IKDebug",
     "IKMeta",
     "IKResult",
@@ -80,7 +87,13 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "__version__",
+    "controllers",
     "default_ik_cost_function",
+    "eval_fk",
+    "eval_inverse_dynamics_force",
+    "eval_inverse_dynamics_passive",
+    "eval_jacobian",
+    "eval_mass_matrix",
     "ik",
     "register_method",
     "robot",

@@ -1,0 +1,15 @@
+"""Controllers: joint torques from states and targets, for one robot or a fleet."""
+
+from __future__ import annotations
+
+from . import laws
+from .joint_impedance import ControllerJointImpedance, ControllerJointImpedanceModelFree
+from .operational_space import ControllerOperationalSpace, ControllerOperationalSpaceModelFree
+
+__all__ = [
+    "ControllerJointImpedance",
+    "ControllerJointImpedanceModelFree",
+    "ControllerOperationalSpace",
+    "ControllerOperationalSpaceModelFree",
+    "laws",
+]

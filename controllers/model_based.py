@@ -1,0 +1,149 @@
+"""The half of a controller that asks robots for their dynamics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..robot.arrays import Array
+from ..robot.errors import InputError
+from ..robot.fleet import Fleet, as_fleet
+from ..robot.fleet_selection import Index, Selection
+from ..robot.fleet_terms import RobotTerms, same_model, terms_of
+from .groups import ModelGroup
+
+
+class ModelProperties:
+    """What model-based controllers say about their selection."""
+
+    _model: FleetModel
+
+    @property
+    def model_robot_count(self) -> int:
+        """Number of robots of the fleet, controlled or not."""
+        return self._model.fleet.articulation_count
+
+    @property
+    def q_start(self) -> Index:
+        """Entry of each controlled joint in a flat configuration (D,)."""
+        return self._model.selection.q_start
+
+    @property
+    def qd_start(self) -> Index:
+        """Entry of each controlled joint in a flat velocity (D,): `joint_f[controller.qd_start] = outputs.joint_f`."""
+        return self._model.selection.qd_start
+
+    @property
+    def robot_labels(self) -> tuple[str, ...]:
+        """Labels of the controlled robots (R,)."""
+        return tuple(self._model.fleet.labels[robot] for robot in self._model.selection.robots)
+
+    def _label(self, member: int) -> str:
+        return repr(self.robot_labels[member])
+
+
+class FleetModel:
+    """A fleet, what is controlled of it, and its robots in groups of one model.
+
+    The groups follow the robots: a change of structure (a base moved, a frame added, `refresh` after an edit of the
+    model) is taken up at the next step.
+    """
+
+    def __init__(self, fleet: Any, articulations: Any, joints: Any, tool_sites: Any = None) -> None:
+        self.fleet: Fleet = as_fleet(fleet)
+        self.selection: Selection = self.fleet.select(articulations, joints)
+        self.tools: tuple[str, ...] | None = None
+        if tool_sites is not None:
+            self.tools = self.fleet.tools(self.selection.robots, tool_sites)
+        self._seen: Any = None
+
+    def stale(self) -> bool:
+        """Whether a robot has changed since the groups were made."""
+        return bool(self._seen != self.fleet.version)
+
+    def torque_limits(self) -> Array:
+        """The robots' own torque limits at the controlled joints (D,)."""
+        parts = []
+        for robot, joints in zip(self.selection.robots, self.selection.joints, strict=True):
+            columns = self._columns(robot, joints)
+            parts.append(self.fleet.robots[robot].limits.torque[columns])
+        return np.concatenate(parts)
+
+    def _columns(self, robot: int, joints: tuple[int, ...]) -> Index:
+        layout = self.fleet.layout(robot)
+        return np.array([layout.v_slices[joint].start for joint in joints], dtype=np.intp)
+
+    def tool_bodies(self) -> tuple[Index, Array]:
+        """Body of each tool among the fleet's (R,), and the tool's pose in it (R, 4, 4)."""
+        assert self.tools is not None
+        fleet, found = self.fleet, []
+        for robot, frame in zip(self.selection.robots, self.tools, strict=True):
+            body, T = terms_of(fleet.robots[robot]).body_of(frame)
+            found.append((fleet.body_offsets[robot] + body, T))
+        return np.array([body for body, _ in found], dtype=np.intp), np.array([T for _, T in found])
+
+    def groups(self, offsets: Index, switches: list[Any]) -> list[ModelGroup]:
+        """The controlled robots in groups; `switches` holds what is on for each of them."""
+        members: dict[Any, list[int]] = {}
+        models = self._models()
+        for k, (robot, joints) in enumerate(zip(self.selection.robots, self.selection.joints, strict=True)):
+            frame = None if self.tools is None else self.tools[k]
+            key = models[id(self.fleet.robots[robot])], joints, frame, switches[k]
+            members.setdefault(key, []).append(k)
+        terms: dict[int, RobotTerms] = {}
+        made = []
+        for (model, joints, frame, on), which in members.items():
+            if model not in terms:
+                terms[model] = terms_of(self.fleet.distinct[model])
+            made.append(self._group(which, offsets, joints, on, terms[model], frame))
+        self._seen = self.fleet.version
+        return made
+
+    def _group(
+        self, which: list[int], offsets: Index, joints: tuple[int, ...], on: Any, terms: RobotTerms, frame: str | None
+    ) -> ModelGroup:
+        fleet, robots = self.fleet, np.array([self.selection.robots[k] for k in which])
+        layout = fleet.layout(int(robots[0]))
+        wrap = np.array([layout.continuous[joint] for joint in joints])
+        group = ModelGroup(which, offsets, len(joints), wrap, on)
+        q = fleet.q_offsets[robots][:, None] + np.arange(layout.nq)
+        qd = fleet.qd_offsets[robots][:, None] + np.arange(layout.nv)
+        positions = np.array([layout.q_slices[joint].start for joint in joints], dtype=np.intp)
+        return group.bind(terms, frame, q, qd, positions, self._columns(int(robots[0]), joints))
+
+    def _models(self) -> dict[int, int]:
+        """For each robot object the first of the distinct robots that has the same model."""
+        kinds: dict[Any, list[int]] = {}
+        found: dict[int, int] = {}
+        for i, robot in enumerate(self.fleet.distinct):
+            layout = self.fleet._layouts[id(robot)]
+            if (robot.nq, robot.nv) != (layout.nq, layout.nv):
+                raise InputError(
+                    f"robot {robot.name!r} has changed its number of joints since the fleet was made; make it anew"
+                )
+            candidates = kinds.setdefault((robot.name, robot.nq, robot.nv), [])
+            same = next((j for j in candidates if same_model(robot, self.fleet.distinct[j])), None)
+            if same is None:
+                candidates.append(i)
+            found[id(robot)] = i if same is None else same
+        return found
+
+
+def one_state(fleet: Fleet, state: Any) -> tuple[Array, Array]:
+    """Configuration (nq,) and velocity (nv,) of the one robot of a fleet, as scripts give them.
+
+    Args:
+        fleet: A fleet of one robot.
+        state: A robot (its stored state), (q, dq), q alone, or None for the stored state; arrays or mappings.
+    """
+    if len(fleet) != 1:
+        raise InputError(f"torque() is for one robot, but this controller has a fleet of {len(fleet)}; use step()")
+    robot = fleet.robots[0]
+    if state is None:
+        return robot.q, robot.dq
+    if hasattr(state, "update_configuration"):
+        return robot._single(state.q), robot._rate(state.dq, robot.dq, "dq")
+    if isinstance(state, tuple) and len(state) == 2:
+        return robot._single(state[0]), robot._rate(state[1], np.zeros(robot.nv), "dq")
+    return robot._single(state), np.zeros(robot.nv)
