@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from . import laws
+from . import closed_loop, laws
 from .joint_impedance import ControllerJointImpedance, ControllerJointImpedanceModelFree
 from .operational_space import ControllerOperationalSpace, ControllerOperationalSpaceModelFree
+from .recording import Recording
 
 __all__ = [
     "ControllerJointImpedance",
     "ControllerJointImpedanceModelFree",
     "ControllerOperationalSpace",
     "ControllerOperationalSpaceModelFree",
+    "Recording",
+    "closed_loop",
     "laws",
 ]

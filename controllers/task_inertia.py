@@ -95,7 +95,10 @@ def _bounded_inverse(A: Array, least: Any, scale2: Array | None) -> tuple[Array,
 
     The plain inverse is tried first: |As^-1|_F <= 1/lam0 proves that every eigenvalue is above lam0, where both agree.
     """
-    inverse = isolated_inverse(A)
+    try:
+        inverse: Array = np.linalg.inv(A)
+    except np.linalg.LinAlgError:  # one is exactly singular; the eigenvalues serve all
+        inverse = np.full(A.shape, np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         squares = inverse * inverse
         if scale2 is None:
@@ -111,26 +114,25 @@ def _bounded_inverse(A: Array, least: Any, scale2: Array | None) -> tuple[Array,
 
 def _by_eigenvalues(A: Array, least: Any, scale2: Array | None, inverse: Array, exact: Any) -> tuple[Array, Any]:
     """Where the plain inverse is not proven to do, the eigenvalues decide; NaN stays NaN."""
-    lead = A.shape[:-2]
-    rows = ~np.asarray(exact).reshape(-1)
-    flat = A.reshape(-1, *A.shape[-2:])
-    finite: NDArray[np.bool_] = np.asarray(np.isfinite(flat).all(axis=(-2, -1)))
-    rows &= finite
-    result, nearness = inverse.reshape(flat.shape).copy(), np.where(finite, 1.0, np.nan)
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(A).all(axis=(-2, -1)))
+    if A.ndim == 2:
+        return _damped(A, least, scale2) if finite else (np.full(A.shape, np.nan), np.nan)
+    rows = ~np.asarray(exact) & finite
+    result, nearness = inverse.copy(), np.where(finite, 1.0, np.nan)
     if rows.any():
-        s = np.ones((int(rows.sum()), A.shape[-1]))
-        if scale2 is not None:
-            s = np.sqrt(scale2.reshape(-1, A.shape[-1])[rows])
-        result[rows], nearness[rows] = _damped(flat[rows], np.asarray(least).reshape(-1)[rows], s)
-    return result.reshape(A.shape), nearness.reshape(lead)
+        result[rows], nearness[rows] = _damped(A[rows], least[rows], None if scale2 is None else scale2[rows])
+    return result, nearness
 
 
-def _damped(A: Array, least: Array, s: Array) -> tuple[Array, Array]:
-    """S U diag(h) U^T S of matrices (k, n, n), and the least x (k,)."""
-    lam, U = np.linalg.eigh(A * s[:, :, None] * s[:, None, :])
-    lam0 = np.where(least > 0.0, least, 1.0)[:, None]
-    x = np.clip(lam / lam0, 0.0, 1.0)
-    h = np.where(x >= 1.0, 1.0 / np.where(x >= 1.0, lam, 1.0), (3.0 - 3.0 * x + x * x) / lam0)
-    h[least <= 0.0] = 0.0  # nothing moves the tool, so nothing is to be exerted
-    US = U * s[:, :, None]
-    return (US * h[:, None, :]) @ US.swapaxes(-1, -2), x.min(axis=-1)
+def _damped(A: Array, least: Any, scale2: Array | None) -> tuple[Array, Any]:
+    """S U diag(h) U^T S (..., n, n), and the least x (...); 0 where nothing moves the tool."""
+    if scale2 is not None:
+        s = np.sqrt(scale2)
+        A = A * (s[..., :, None] * s[..., None, :])
+    lam, U = np.linalg.eigh(A)
+    moved = np.asarray(least)[..., None] > 0.0
+    lam0 = np.where(moved, np.asarray(least)[..., None], 1.0)
+    x = np.minimum(np.maximum(lam / lam0, 0.0), 1.0)
+    h = np.where(x >= 1.0, 1.0 / np.maximum(lam, lam0), (3.0 - 3.0 * x + x * x) / lam0) * moved
+    US = U if scale2 is None else U * s[..., :, None]
+    return (US * h[..., None, :]) @ US.swapaxes(-1, -2), x.min(axis=-1)

@@ -109,8 +109,8 @@ def _joints_of_one(fleet: Fleet, robot: int, entries: list[Entry], matched: list
         for joint in hits if is_explicit(entry) else ():
             if joint not in layout.single:
                 raise InputError(
-                    f"joints: {layout.joints[joint]!r} of robot {fleet.labels[robot]!r} has several degrees of freedom; "
-                    "only joints of one coordinate and one degree of freedom can be controlled"
+                    f"joints: {layout.joints[joint]!r} of robot {fleet.labels[robot]!r} has several degrees of "
+                    "freedom; only joints of one coordinate and one degree of freedom can be controlled"
                 )
             if joint in named:
                 raise InputError(f"joints: {layout.joints[joint]!r} of robot {fleet.labels[robot]!r} is given twice")

@@ -56,7 +56,8 @@ def test_command_lines_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 def test_every_command_is_shown() -> None:
-    assert {shlex.split(line)[1] for line in COMMANDS} == {"inspect", "fk", "id", "fd", "ik", "demo", "doctor"}
+    shown = {shlex.split(line)[1] for line in COMMANDS}
+    assert shown == {"inspect", "fk", "id", "fd", "ik", "simulate", "demo", "doctor"}
 
 
 def test_make_targets_named_in_the_text_exist() -> None:
