@@ -89,17 +89,17 @@ def _acceleration(
     rest = force - robot.rnea(q, dq, np.zeros(robot.nv))
     motors = robot.motors
     if motor_inertia:
-        M = M + np.diag(motors.reflected_inertia)
+        M += np.diag(motors.reflected_inertia)
     if friction:
         rest = rest - robot._friction(dq)
         # the slope of damping*dq + coulomb*sin(atan(100 dq))
-        slope: Array = motors.damping + 100.0 * motors.coulomb / (1.0 + (100.0 * dq) ** 2) ** 1.5
-        M = M + dt * np.diag(slope)
+        slope: Any = motors.damping + 100.0 * motors.coulomb / (1.0 + (100.0 * dq) ** 2) ** 1.5
+        M += dt * np.diag(slope)
     try:
-        result: Array = np.linalg.solve(M, rest)
+        result: Any = np.linalg.solve(M, rest)
     except np.linalg.LinAlgError:
         raise robot._singular() from None
-    return result
+    return np.asarray(result)
 
 
 def _recording(

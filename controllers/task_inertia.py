@@ -96,7 +96,7 @@ def _bounded_inverse(A: Array, least: Any, scale2: Array | None) -> tuple[Array,
     The plain inverse is tried first: |As^-1|_F <= 1/lam0 proves that every eigenvalue is above lam0, where both agree.
     """
     try:
-        inverse: Array = np.linalg.inv(A)
+        inverse: Any = np.linalg.inv(A)
     except np.linalg.LinAlgError:  # one is exactly singular; the eigenvalues serve all
         inverse = np.full(A.shape, np.nan)
     with np.errstate(over="ignore", invalid="ignore"):

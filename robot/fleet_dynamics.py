@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .arrays import Array
 from .errors import InputError, InputTypeError
 from .fleet import Fleet, as_fleet
+from .fleet_selection import tools as select_tools
 from .fleet_terms import RobotTerms, terms_of
 from .spatial import quat_xyzw_from_rotation
 
@@ -66,7 +67,7 @@ def eval_jacobian(fleet: Any, joint_q: Any, *, frames: Any = None, mask: Any = N
     chosen, n = _mask(fleet, mask), fleet.max_dofs_per_articulation
     jacobian = _buffer(jacobian, (len(fleet), 6, n), "jacobian")
     robots = np.flatnonzero(chosen).tolist()
-    names = [fleet.robots[a].tcp for a in robots] if frames is None else fleet.tools(robots, frames)
+    names = [fleet.robots[a].tcp for a in robots] if frames is None else select_tools(fleet, robots, frames, "frames")
     found = []
     for (a, terms, at, _), name in zip(_robots(fleet, chosen), names, strict=True):
         one = terms.normalised(q[at])

@@ -120,17 +120,18 @@ def _joints_of_one(fleet: Fleet, robot: int, entries: list[Entry], matched: list
     return list(order)
 
 
-def tools(fleet: Fleet, robots: Sequence[int], tool_sites: Any) -> tuple[str, ...]:
-    """The one frame of each of `robots` that `tool_sites` selects.
+def tools(fleet: Fleet, robots: Sequence[int], tool_sites: Any, argument: str = "tool_sites") -> tuple[str, ...]:
+    """The one frame of each of `robots` that `tool_sites` selects; `argument` is what errors call it.
 
     Raises:
         InputError: if a robot matches none or several, or an entry matches nowhere.
     """
-    entries = entries_of(tool_sites, "tool_sites")
+    entries = entries_of(tool_sites, argument)
     matched = [False] * len(entries)
     chosen: list[str] = []
+    offsets = fleet.frame_offsets if any(isinstance(entry, int) for entry in entries) else None
     for robot in robots:
-        layout, first = fleet.layout(robot), fleet.frame_offsets[robot]
+        layout, first = fleet.layout(robot), 0 if offsets is None else int(offsets[robot])
         found: dict[str, None] = {}
         for k, entry in enumerate(entries):
             hits = layout.frame_hits(entry, first)
@@ -139,14 +140,14 @@ def tools(fleet: Fleet, robots: Sequence[int], tool_sites: Any) -> tuple[str, ..
         if len(found) != 1:
             known = layout.frames
             if not found and len(entries) == 1:
-                raise no_match(entries[0], "frame", f"tool_sites, robot {fleet.labels[robot]!r}", known)
+                raise no_match(entries[0], "frame", f"{argument}, robot {fleet.labels[robot]!r}", known)
             listed = ", ".join(map(repr, list(found)[:8])) or "none"
             raise InputError(
-                f"tool_sites must match exactly one frame of each controlled robot; of {fleet.labels[robot]!r} "
+                f"{argument} must match exactly one frame of each controlled robot; of {fleet.labels[robot]!r} "
                 f"it matches {len(found)} ({listed}); name one of its frames, or add one with robot.add_frame"
             )
         chosen.append(next(iter(found)))
     for entry, hit in zip(entries, matched, strict=True):
         if not hit:
-            raise no_match(entry, "frame", "tool_sites", [name for r in robots for name in fleet.layout(r).frames])
+            raise no_match(entry, "frame", argument, [name for r in robots for name in fleet.layout(r).frames])
     return tuple(chosen)
