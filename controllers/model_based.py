@@ -11,6 +11,7 @@ from ..robot.errors import InputError
 from ..robot.fleet import Fleet, as_fleet
 from ..robot.fleet_selection import Index, Selection
 from ..robot.fleet_terms import RobotTerms, same_model, terms_of
+from .gains import UNSET
 from .groups import ModelGroup
 
 
@@ -50,11 +51,11 @@ class FleetModel:
     model) is taken up at the next step.
     """
 
-    def __init__(self, fleet: Any, articulations: Any, joints: Any, tool_sites: Any = None) -> None:
+    def __init__(self, fleet: Any, articulations: Any, joints: Any, tool_sites: Any = UNSET) -> None:
         self.fleet: Fleet = as_fleet(fleet)
         self.selection: Selection = self.fleet.select(articulations, joints)
         self.tools: tuple[str, ...] | None = None
-        if tool_sites is not None:
+        if tool_sites is not UNSET:
             self.tools = self.fleet.tools(self.selection.robots, tool_sites)
         self._seen: Any = None
 
