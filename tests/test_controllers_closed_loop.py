@@ -43,7 +43,7 @@ def test_friction_brings_a_robot_to_rest_without_chatter() -> None:
 
 
 def test_operational_space_reaches_its_target() -> None:
-    target = ARM.fk(START + [0.3, 0.1, -0.2, 0.2, 0.3, -0.2, 0.4])
+    target = ARM.fk(np.add(START, [0.3, 0.1, -0.2, 0.2, 0.3, -0.2, 0.4]))
     controller = ControllerOperationalSpace(
         ARM,
         tool_sites="tool",
