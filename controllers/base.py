@@ -121,8 +121,8 @@ class Controller(ABC):
         """
         ports = self._read(inputs)
         target = writable(self._port_of(outputs, type(self).Outputs, "outputs").joint_f, (self._total,))
-        tau = self._torques(ports)
-        target[...] = tau
+        with np.errstate(all="ignore"):  # NaN and infinity are reported as faults, robot by robot
+            target[...] = self._torques(ports)
 
     def _port_of(self, given: Any, kind: type, name: str) -> Any:
         if type(given) is not kind:

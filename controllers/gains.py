@@ -51,8 +51,8 @@ def per_axis(value: Any, count: int, name: str) -> Array | None:
 
 def check_live_gain(array: Array, name: str) -> None:
     """Refuses negative gains; NaN is let through and stays with its robot."""
-    if array.size and array.min() < 0.0:
-        raise InputError(f"inputs.{name} must not be negative, got {array.min()}")
+    if (array < 0.0).any():
+        raise InputError(f"inputs.{name} must not be negative, got {array[array < 0.0][0]}")
 
 
 def quaternions(value: Any, count: int, name: str) -> Array | None:

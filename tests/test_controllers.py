@@ -530,3 +530,20 @@ def test_scripts_speak_of_joints_by_name() -> None:
 def test_scripts_are_for_one_robot() -> None:
     with pytest.raises(InputError, match="use step"):
         impedance(Fleet([ARM, ARM])).torque(ARM.q, ARM.q)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
+def test_whatever_one_robot_is_given_the_other_does_not_notice(value: float) -> None:
+    fleet = Fleet([ARM, ARM])
+    live = {"motion_stiffness": None, "motion_damping": None, "wrench_stiffness": None}
+    live |= {"null_space_stiffness": None, "null_space_damping": None, "operational_frame_pose_world": None}
+    for options in ({}, {"use_partial_inertia_decoupling": True}, {"use_inertia_decoupling": False}):
+        compensated = {} if "use_inertia_decoupling" not in options else {"use_bias_acceleration": False}
+        controller = operational(fleet, **(FULL | NULL | live | options | compensated))
+        inputs = fill(controller, fleet)
+        expected = torque(controller, inputs)
+        for port in controller._ports:
+            if port.off is None:
+                spoilt = copy.deepcopy(inputs)
+                getattr(spoilt, port.name).reshape(-1)[0] = value
+                np.testing.assert_allclose(torque(controller, spoilt)[7:], expected[7:], rtol=1e-11, err_msg=port.name)
