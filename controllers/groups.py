@@ -78,13 +78,21 @@ class ModelGroup(Group):
         qd: Entries of their velocities.
         columns: The controlled joints among all nv; None if that is all of them in order.
         rest: Zero velocities.
+        bases: Poses of their bases in the world (N, 4, 4) where the terms are those of a base at the origin; or None.
     """
 
     def bind(
-        self, terms: RobotTerms, frame: str | None, q: Index, qd: Index, positions: Index, columns: Index
+        self,
+        terms: RobotTerms,
+        frame: str | None,
+        bases: Array | None,
+        indices: tuple[Index, Index],
+        positions: Index,
+        columns: Index,
     ) -> ModelGroup:
         """Sets what belongs to the model; returns itself."""
-        self.terms, self.frame = terms, frame
+        self.terms, self.frame, self.bases = terms, frame, bases
+        q, qd = indices
         self.q, self.qd = Entries(q), Entries(qd)
         nv = qd.shape[1]
         every = len(positions) == q.shape[1] and (positions == np.arange(len(positions))).all()
@@ -92,6 +100,25 @@ class ModelGroup(Group):
         self.columns = None if len(columns) == nv and (columns == np.arange(nv)).all() else columns
         self.rest = np.zeros(self.qd.shape)
         return self
+
+    def tool(self, q: Array) -> tuple[Array, Array]:
+        """Pose of the tool in the world (..., 4, 4) and its Jacobian (..., 6, nv), world axes."""
+        assert self.frame is not None
+        T, J = self.terms.pose_and_jacobian(q, self.frame)
+        return (T, J) if self.bases is None else (self.bases @ T, self._in_world(J))
+
+    def bias_acceleration(self, q: Array, dq: Array) -> Array:
+        """dJ/dt dq of the tool (..., 6), world axes."""
+        assert self.frame is not None
+        a = self.terms.bias_acceleration(q, dq, self.frame)
+        return a if self.bases is None else self._in_world(a[..., None])[..., 0]
+
+    def _in_world(self, columns: Array) -> Array:
+        """Spatial vectors (N, 6, k) from the axes of the bases to those of the world."""
+        assert self.bases is not None
+        n, _, k = columns.shape
+        turned: Array = self.bases[:, None, :3, :3] @ columns.reshape(n, 2, 3, k)
+        return turned.reshape(n, 6, k)
 
     def positions(self, q: Array) -> Array:
         """The coordinates of the controlled joints along the last axis."""

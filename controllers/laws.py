@@ -212,10 +212,10 @@ def operational_space(
         F = times(motion_selection, F)
     if wrench is not None:
         F = F + (wrench if wrench_selection is None else times(wrench_selection, wrench))
-    tau = _with_posture(F, jacobian, JT, mass_matrix, posture, Lambda, decoupling, singularity)
+    tau, least = _with_posture(F, jacobian, JT, mass_matrix, posture, Lambda, decoupling, singularity)
     if passive_force is not None:
         tau = tau + passive_force
-    return tau, TaskRecord(A, asked, force, nearness)
+    return tau, TaskRecord(A, asked, force, np.minimum(nearness, least))
 
 
 def _with_posture(
@@ -227,16 +227,16 @@ def _with_posture(
     Lambda: Array | None,
     decoupling: Decoupling,
     singularity: Singularity,
-) -> Array:
-    """Jo^T F + N s."""
+) -> tuple[Array, Any]:
+    """Jo^T F + N s, and the least x of the inverse in N where it has one of its own."""
     if posture is None:
-        return times(JT, F)
+        return times(JT, F), 1.0
     if decoupling == "full":
         assert M is not None and Lambda is not None
-        return times(JT, F - times(Lambda, times(J, posture))) + times(M, posture)
+        return times(JT, F - times(Lambda, times(J, posture))) + times(M, posture), 1.0
     s = posture if decoupling == "off" else times(M, posture)  # type: ignore[arg-type]
-    B, _ = full_inertia(J @ JT, singularity)
-    return times(JT, F - times(B, times(J, s))) + s
+    B, least = full_inertia(J @ JT, singularity)
+    return times(JT, F - times(B, times(J, s))) + s, least
 
 
 def limit_torque(tau: Array, limits: Array, mode: str) -> Array:

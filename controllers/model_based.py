@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..robot.arrays import Array
 from ..robot.errors import InputError
 from ..robot.fleet import Fleet, as_fleet
+from ..robot.fleet_bases import from_its_base
 from ..robot.fleet_selection import Index, Selection
 from ..robot.fleet_terms import RobotTerms, same_model, terms_of
 from .gains import UNSET
@@ -90,19 +92,15 @@ class FleetModel:
         models = self._models()
         for k, (robot, joints) in enumerate(zip(self.selection.robots, self.selection.joints, strict=True)):
             frame = None if self.tools is None else self.tools[k]
-            key = models[id(self.fleet.robots[robot])], joints, frame, switches[k]
-            members.setdefault(key, []).append(k)
-        terms: dict[int, RobotTerms] = {}
+            members.setdefault((models[id(self.fleet.robots[robot])], joints, frame, switches[k]), []).append(k)
         made = []
         for (model, joints, frame, on), which in members.items():
-            if model not in terms:
-                terms[model] = terms_of(self.fleet.distinct[model])
-            made.append(self._group(which, offsets, joints, on, terms[model], frame))
+            made.append(self._group(which, offsets, joints, on, model, frame))
         self._seen = self.fleet.version
         return made
 
     def _group(
-        self, which: list[int], offsets: Index, joints: tuple[int, ...], on: Any, terms: RobotTerms, frame: str | None
+        self, which: list[int], offsets: Index, joints: tuple[int, ...], on: Any, model: SharedModel, frame: str | None
     ) -> ModelGroup:
         fleet, robots = self.fleet, np.array([self.selection.robots[k] for k in which])
         layout = fleet.layout(int(robots[0]))
@@ -111,24 +109,64 @@ class FleetModel:
         q = fleet.q_offsets[robots][:, None] + np.arange(layout.nq)
         qd = fleet.qd_offsets[robots][:, None] + np.arange(layout.nv)
         positions = np.array([layout.q_slices[joint].start for joint in joints], dtype=np.intp)
-        return group.bind(terms, frame, q, qd, positions, self._columns(int(robots[0]), joints))
+        terms, bases = model.terms, None
+        if model.moved and group.one:
+            terms = terms_of(fleet.robots[robots[0]])
+        elif model.moved:
+            bases = np.array([fleet.robots[robot].placement.homogeneous for robot in robots])
+        return group.bind(terms, frame, bases, (q, qd), positions, self._columns(int(robots[0]), joints))
 
-    def _models(self) -> dict[int, int]:
-        """For each robot object the first of the distinct robots that has the same model."""
-        kinds: dict[Any, list[int]] = {}
-        found: dict[int, int] = {}
+    def _models(self) -> dict[int, SharedModel]:
+        """For each robot object the model it shares with others, or has alone."""
+        self._check_sizes()
+        kinds: dict[Any, list[list[int]]] = {}
         for i, robot in enumerate(self.fleet.distinct):
+            sets = kinds.setdefault((robot.name, robot.nq, robot.nv), [])
+            same = next((found for found in sets if same_model(robot, self.fleet.distinct[found[0]])), None)
+            if same is None:
+                sets.append([i])
+            else:
+                same.append(i)
+        shared: dict[int, SharedModel] = {}
+        for sets in kinds.values():
+            for model, which in _across_bases(sets, self.fleet):
+                shared.update({id(self.fleet.distinct[i]): model for i in which})
+        return shared
+
+    def _check_sizes(self) -> None:
+        for robot in self.fleet.distinct:
             layout = self.fleet._layouts[id(robot)]
             if (robot.nq, robot.nv) != (layout.nq, layout.nv):
                 raise InputError(
                     f"robot {robot.name!r} has changed its number of joints since the fleet was made; make it anew"
                 )
-            candidates = kinds.setdefault((robot.name, robot.nq, robot.nv), [])
-            same = next((j for j in candidates if same_model(robot, self.fleet.distinct[j])), None)
-            if same is None:
-                candidates.append(i)
-            found[id(robot)] = i if same is None else same
-        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedModel:
+    """Terms that several robots share; `moved` if they are those of a base at the origin."""
+
+    terms: RobotTerms
+    moved: bool
+
+
+def _across_bases(sets: list[list[int]], fleet: Fleet) -> list[tuple[SharedModel, list[int]]]:
+    """Robots of equal models, joined where only their bases differ."""
+    if len(sets) == 1:
+        return [(SharedModel(terms_of(fleet.distinct[sets[0][0]]), False), sets[0])]
+    kinds: list[tuple[Any, list[list[int]]]] = []
+    for which in sets:
+        standing = from_its_base(fleet.distinct[which[0]])
+        alike = None if standing is None else next((k for k in kinds if k[0] is not None and standing.like(k[0])), None)
+        if alike is None:
+            kinds.append((standing, [which]))
+        else:
+            alike[1].append(which)
+    found = []
+    for standing, joined in kinds:
+        robot = fleet.distinct[joined[0][0]] if len(joined) == 1 else standing.robot
+        found.append((SharedModel(terms_of(robot), len(joined) > 1), [i for which in joined for i in which]))
+    return found
 
 
 def one_state(fleet: Fleet, state: Any) -> tuple[Array, Array]:

@@ -241,7 +241,7 @@ class ControllerOperationalSpace(ModelProperties, OperationalTorque, Operational
         on, terms = group.switches, group.terms
         q, qd = terms.normalised(group.q.take(ports["joint_q"])), group.qd.take(ports["joint_qd"])
         dq = terms.velocity(q, qd)
-        T, J = terms.pose_and_jacobian(q, group.frame)
+        T, J = group.tool(q)
         return self._law(
             group,
             ports,
@@ -250,7 +250,7 @@ class ControllerOperationalSpace(ModelProperties, OperationalTorque, Operational
             group.controlled(J),
             mass_matrix=group.block(terms.mass_matrix(q)) if on.decoupling else None,
             passive_force=self._passive(group, q, qd, dq),
-            bias=terms.bias_acceleration(q, dq, group.frame) if on.bias else None,
+            bias=group.bias_acceleration(q, dq) if on.bias else None,
             joints=(group.positions(q), group.controlled(qd)) if self._null else None,
         )
 

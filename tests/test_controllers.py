@@ -547,3 +547,27 @@ def test_whatever_one_robot_is_given_the_other_does_not_notice(value: float) -> 
                 spoilt = copy.deepcopy(inputs)
                 getattr(spoilt, port.name).reshape(-1)[0] = value
                 np.testing.assert_allclose(torque(controller, spoilt)[7:], expected[7:], rtol=1e-11, err_msg=port.name)
+
+
+def test_robots_that_differ_in_their_base_alone_are_evaluated_together() -> None:
+    places = [TILTED, Transformation.from_rpy([0, 0, 1.0], [3.0, -2.0, 0.5]), Transformation.from_rpy([0, 0, -2.0])]
+    level = [copy.deepcopy(ARM) for _ in range(4)]
+    for robot, place in zip(level, [*places, Transformation.identity()], strict=True):
+        robot.set_base_placement(place)
+    fleet = Fleet(level)
+    for kind in (impedance(fleet), operational(fleet, tool_sites="tool", **FULL, **NULL)):
+        assert [len(group.members) for group in kind._groups] == [1, 3]  # gravity points elsewhere in the tilted one
+        inputs = fill(kind, fleet)
+        together = torque(kind, inputs)
+        for i, robot in enumerate(level):
+            one = impedance(robot) if isinstance(kind, ControllerJointImpedance) else operational(robot, **FULL, **NULL)
+            own = one.input()
+            for port in one._ports:
+                if port.off is None:
+                    array = getattr(inputs, port.name)
+                    setattr(own, port.name, array[7 * i : 7 * i + 7] if array.ndim == 1 else array[i : i + 1])
+            close(together[7 * i : 7 * i + 7], torque(one, own), 1e-10)
+    level[1].model.armature = np.full(7, 0.1)
+    level[1].refresh()
+    level[2].add_frame("camera", "tool", TILTED)
+    assert len(impedance(fleet)._groups) == 4
