@@ -215,7 +215,7 @@ def operational_space(
     tau, least = _with_posture(F, jacobian, JT, mass_matrix, posture, Lambda, decoupling, singularity)
     if passive_force is not None:
         tau = tau + passive_force
-    return tau, TaskRecord(A, asked, force, np.minimum(nearness, least))
+    return tau, TaskRecord(A, asked, force, nearness if posture is None else np.minimum(nearness, least))
 
 
 def _with_posture(

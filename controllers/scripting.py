@@ -206,5 +206,6 @@ _GAINS = ("motion_stiffness", "motion_damping", "wrench_stiffness", "null_space_
 
 
 def _pose7(pose: Any) -> Array:
-    T = Transformation._trusted(np.asarray(poses(pose, 1, "pose_des"))[0])
-    return np.concatenate((T.translation, T.quat_xyzw))
+    if not isinstance(pose, Transformation):
+        pose = Transformation._trusted(np.asarray(poses(pose, 1, "pose_des"))[0])
+    return np.concatenate((pose.translation, pose.quat_xyzw))

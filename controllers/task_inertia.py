@@ -52,6 +52,11 @@ def full_inertia(A: Array, singularity: Singularity) -> tuple[Array, Any]:
     """Lambda (..., 6, 6) of the whole A, and the least x (...), 1 where nothing is bounded."""
     if singularity == "exact":
         return isolated_inverse(A), 1.0
+    if A.ndim == 2:  # in floats, for one robot several times faster
+        d = A.diagonal().tolist()
+        v, w = d[0] + d[1] + d[2], d[3] + d[4] + d[5]
+        l2 = v / w if v > 0.0 and w > 0.0 else 1.0
+        return _bounded_inverse(A, EPS / 6.0 * (v + l2 * w), np.array((1.0, 1.0, 1.0, l2, l2, l2)))
     diagonal = np.diagonal(A, axis1=-2, axis2=-1)
     vv, ww = diagonal[..., :3].sum(axis=-1), diagonal[..., 3:].sum(axis=-1)
     level = _level(vv, ww)
@@ -107,7 +112,7 @@ def _bounded_inverse(A: Array, least: Any, scale2: Array | None) -> tuple[Array,
             w = 1.0 / scale2
             norm2 = w @ squares @ w if A.ndim == 2 else ((squares @ w[..., None])[..., 0] * w).sum(axis=-1)
         exact = norm2 * (least * least) <= 1.0
-    if np.all(exact):
+    if exact if A.ndim == 2 else exact.all():
         return inverse, 1.0
     return _by_eigenvalues(A, least, scale2, inverse, exact)
 
