@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ik import IKResult
-from ..robot import CartesianSphere, PinRobot, RotationAbsolute, ToleratedPose, Transformation
+from ..robot import CartesianSphere, Distance, PinRobot, RotationAbsolute, Task, ToleratedPose, Transformation
 from ..robot.arrays import Array, scalar
 from .joints import position_units
 from .kinematics import named, pose_data, pose_text
@@ -33,6 +33,12 @@ def add_commands(commands: Commands) -> None:
     search.add_argument("--seed", type=int, metavar="N", help="of the random restarts (default: fresh, and reported)")
     add_vector(search, "--q-init", "start (default: home)")
     search.add_argument("--max-iter", type=int, default=1000, metavar="N", help="iterations, default %(default)s")
+    avoid = search.add_mutually_exclusive_group()
+    avoid.add_argument(
+        "--avoid-collisions", action="store_true", default=True, help="no self-collision in the solution (default)"
+    )
+    avoid.add_argument("--ignore-collisions", action="store_true", help="accept solutions in self-collision")
+    search.add_argument("--scene", metavar="FILE", help="task in JSON whose obstacles and constraints are heeded")
     search.add_argument("--no-restart", action="store_true", help="one attempt from the start only")
     parser.set_defaults(run=run_ik)
 
@@ -43,6 +49,7 @@ def run_ik(arguments: argparse.Namespace) -> int:
     if arguments.frame is not None:
         robot.tcp = arguments.frame
     target = read_target(arguments)
+    task = None if arguments.scene is None else Task.load(arguments.scene)
     result = robot.ik(
         target,
         ik_method=arguments.method,
@@ -50,12 +57,14 @@ def run_ik(arguments: argparse.Namespace) -> int:
         rng=arguments.seed,
         max_iter=arguments.max_iter,
         allow_random_restart=not arguments.no_restart,
+        ignore_self_collisions=arguments.ignore_collisions,
+        task=task,
     )
     free = not _has_orientation(arguments)
     report(
         arguments.json,
-        lambda: _data(robot, target, result, free),
-        lambda: solution_text(robot, target, result, free),
+        lambda: _data(robot, target, result, free, task),
+        lambda: solution_text(robot, target, result, free, task),
     )
     return 0 if result.success else 1
 
@@ -78,8 +87,10 @@ def read_target(arguments: argparse.Namespace) -> ToleratedPose:
     return ToleratedPose(pose, near + turned)
 
 
-def solution_text(robot: PinRobot, target: ToleratedPose, result: IKResult, rotation_free: bool = False) -> str:
-    """Status, errors and joint values of a result."""
+def solution_text(
+    robot: PinRobot, target: ToleratedPose, result: IKResult, rotation_free: bool = False, task: Task | None = None
+) -> str:
+    """Status, errors, clearance and joint values of a result."""
     asked = pose_text(target.nominal)
     rotation = f"{small(result.rotation_error)} rad"
     if rotation_free:
@@ -91,9 +102,17 @@ def solution_text(robot: PinRobot, target: ToleratedPose, result: IKResult, rota
         ("target", asked),
         ("reached" if result else "closest", pose_text(robot.fk(result.q))),
         ("error", f"position {small(result.position_error)} m   rotation {rotation}"),
+        ("clearance", _clearance_text(robot.distance(result.q, task))),
         ("search", f"{result.method}, {spent}, seed {result.seed}"),
     ]
     return fields(summary) + "\n\n" + joint_table(robot, result.q)
+
+
+def _clearance_text(nearest: Distance) -> str:
+    if nearest.links is None:
+        return "nothing is checked for collision"
+    pair = " and ".join(nearest.links)
+    return f"{small(nearest.value)} m, {pair}" if nearest.value >= 0 else f"{pair} overlap by {small(-nearest.value)} m"
 
 
 def _counted(count: int, noun: str) -> str:
@@ -118,7 +137,10 @@ def _tolerance(word: str, option: str) -> float:
     return scalar(sized_numbers([word], 1, option), option, positive=True)
 
 
-def _data(robot: PinRobot, target: ToleratedPose, result: IKResult, rotation_free: bool) -> dict[str, Any]:
+def _data(
+    robot: PinRobot, target: ToleratedPose, result: IKResult, rotation_free: bool, task: Task | None
+) -> dict[str, Any]:
+    nearest = robot.distance(result.q, task)
     return {
         "robot": robot.name,
         "frame": robot.tcp,
@@ -130,6 +152,8 @@ def _data(robot: PinRobot, target: ToleratedPose, result: IKResult, rotation_fre
         "q": result.q,
         "position_error": result.position_error,
         "rotation_error": None if rotation_free else result.rotation_error,
+        "clearance": nearest.value,
+        "nearest": nearest.links,
         "iterations": result.iterations,
         "restarts": result.restarts,
         "seed": result.seed,

@@ -15,6 +15,7 @@ from .joints import Joint, joints_of, lengths
 from .kinematics import named, pose_data
 from .links import Links, links_of
 from .output import fields, number, report, table, tree
+from .pairs import pair_table, write_srdf
 from .parser import Commands, add_command, load_robot
 
 _UNITS = "angles: rad, rad/s, N m, damping N m s/rad; lengths: m, m/s, N, damping N s/m"
@@ -23,12 +24,20 @@ _UNITS = "angles: rad, rad/s, N m, damping N m s/rad; lengths: m, m/s, N, dampin
 def add_commands(commands: Commands) -> None:
     """Registers `inspect`."""
     parser = add_command(commands, "inspect", "links, joints, limits, masses and frames of a robot")
+    pairs = parser.add_argument_group("collision pairs")
+    pairs.add_argument(
+        "--srdf-out", metavar="FILE", help="sample random configurations and write the pairs not to check as an SRDF"
+    )
+    pairs.add_argument("--samples", default="10000", metavar="N", help="configurations, default %(default)s")
+    pairs.add_argument("--seed", type=int, default=0, metavar="N", help="of the sampling, default %(default)s")
     parser.set_defaults(run=run_inspect)
 
 
 def run_inspect(arguments: argparse.Namespace) -> int:
     """Prints the report; 1 where something in the description had to be guessed at."""
     robot = load_robot(arguments, quiet=True)
+    if arguments.srdf_out is not None:
+        write_srdf(robot, arguments)
     report(arguments.json, lambda: _data(robot), lambda: _text(robot))
     return 1 if any(finding.severity == WARNING for finding in robot.findings) else 0
 
@@ -44,6 +53,7 @@ def summary(robot: PinRobot) -> list[tuple[str, str]]:
         ("tcp", tcp_of(robot) or "not chosen: name one with --tcp"),
         ("home", home if len(home) < 80 else f"{robot.nq} values"),
         ("geometries", geometry),
+        ("pairs", f"{len(robot.active_pairs)} checked for collision, {len(robot.excluded_pairs)} not"),
     ]
 
 
@@ -115,6 +125,8 @@ def _text(robot: PinRobot) -> str:
         "Joints\n" + joint_table(robot),
         "Frames at home\n" + _frame_table(robot),
     ]
+    if robot.excluded_pairs:
+        parts.append("Pairs not checked for collision\n" + pair_table(robot))
     if robot.findings:
         parts.append("Findings\n" + "\n".join(map(_finding, robot.findings)))
     return "\n\n".join(parts)
@@ -143,6 +155,10 @@ def _data(robot: PinRobot) -> dict[str, Any]:
             for link in links.links.values()
         ],
         "frames": {name: pose_data(pose) for name, pose in robot.fk(robot.home_configuration, kind="full").items()},
+        "collision": {
+            "active_pairs": robot.active_pairs,
+            "excluded_pairs": [{"pair": pair, "reason": reason} for pair, reason in robot.excluded_pairs.items()],
+        },
         "findings": [
             {"severity": f.severity, "line": f.line, "where": f.where, "message": f.message} for f in robot.findings
         ],

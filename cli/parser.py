@@ -40,6 +40,7 @@ def add_command(commands: Commands, name: str, summary: str, *, robot: bool = Tr
         loading.add_argument(
             "--root-joint", choices=("fixed", "floating", "planar"), default="fixed", help="how the base is mounted"
         )
+        loading.add_argument("--srdf", metavar="FILE", help="SRDF: pairs not to be checked, tool, home state")
         loading.add_argument("--strict", action="store_true", help="refuse what would only be warned about")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
@@ -62,6 +63,7 @@ def load_robot(arguments: argparse.Namespace, *, quiet: bool = False) -> PinRobo
             strict=arguments.strict,
             tcp=arguments.tcp,
             root_joint=arguments.root_joint,
+            srdf=arguments.srdf,
         )
     finally:
         logger.removeHandler(silent)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array, matrix
+from ..robot.arrays import Array, matrix, whole
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import orthonormality
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
@@ -23,7 +23,7 @@ from ..robot.transformation import Transformation
 from .batch_result import BatchResult, read_npz, write_npz
 from .native_search import batch_rows
 from .native_solver import NAME, chain_of
-from .solver import seed_of, solve, whole
+from .solver import constraints_of, seed_of, solve
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -32,6 +32,7 @@ CHUNK = 4096
 """Targets solved between two steps of the progress bar, two writes of the file, or in one task of an executor."""
 THREADS_PAY = 2000
 """Targets from which on threads are used where nobody says how many."""
+_OF_THE_KERNEL = {"tolerance", "max_iter", "ik_method", "ignore_self_collisions", "outer_constraints", "task"}
 COLUMNS = ("q", "success", "status", "position_error", "rotation_error", "iterations", "restarts")
 
 
@@ -49,6 +50,9 @@ def solve_batch(
     chunk: int = CHUNK,
     progress: bool = False,
     resume: str | os.PathLike[str] | None = None,
+    ignore_self_collisions: bool = False,
+    outer_constraints: Any = None,
+    task: Any = None,
     **options: Any,
 ) -> BatchResult:
     """Solve inverse kinematics for many targets.
@@ -69,6 +73,9 @@ def solve_batch(
         chunk: Targets per task.
         progress: Show a progress bar (needs tqdm).
         resume: File that is written after every chunk; if it holds part of the same work, the rest is done.
+        ignore_self_collisions: Accept solutions in which the robot touches itself.
+        outer_constraints: As in `solve`, of every solution.
+        task: As in `solve`: its obstacles are avoided, its constraints heeded.
         **options: Further options of `solve`, for each target.
 
     Returns:
@@ -84,6 +91,10 @@ def solve_batch(
     size = whole(chunk, "chunk")
     workers = _threads(threads, len(poses), executor)
     asked = {"tolerance": tolerance, "max_iter": whole(max_iter, "max_iter"), "ik_method": ik_method}
+    constraints_of(robot, ignore_self_collisions, outer_constraints, task)  # refuses what is none
+    asked |= {"ignore_self_collisions": bool(ignore_self_collisions)}
+    asked |= {} if outer_constraints is None else {"outer_constraints": outer_constraints}
+    asked |= {} if task is None else {"task": task}
     job = _Job(robot, poses, starts, asked | options, rng, None if resume is None else Path(resume))
     spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
     if resume is None and not progress and executor is None and spans:
@@ -177,7 +188,7 @@ class _Job:
         for array in (self.poses, self.starts, robot.limits.position, probe):
             digest.update(np.ascontiguousarray(array).tobytes())
         tolerance = self.options["tolerance"] or DEFAULT_TOLERANCE
-        plain = {name: repr(value) for name, value in sorted(self.options.items()) if name != "tolerance"}
+        plain = {name: _lasting(value) for name, value in sorted(self.options.items()) if name != "tolerance"}
         digest.update(json.dumps([robot.name, robot.tcp, tolerance.to_dict(), plain]).encode())
         return digest.hexdigest()
 
@@ -196,6 +207,11 @@ class _Job:
     def part(self, a: int, b: int, threads: int) -> tuple[RobotBase, Array, Array, int, int, dict[str, Any], int]:
         """Arguments of `solve_rows` for targets a to b."""
         return self.robot, self.poses[a:b], self.starts[a:b], self.seed, a, self.options, threads
+
+
+def _lasting(value: Any) -> str:
+    """A text that is the same in another process, where that can be."""
+    return json.dumps(value.to_dict(), sort_keys=True) if hasattr(value, "to_dict") else repr(value)
 
 
 def _method_name(robot: RobotBase, options: dict[str, Any]) -> str:
@@ -236,9 +252,11 @@ def solve_rows(
     robot: RobotBase, poses: Array, starts: Array, seed: int, first: int, options: dict[str, Any], threads: int
 ) -> dict[str, Any]:
     """The columns of a BatchResult for a run of targets, the first of which has the number `first`."""
-    rest = {name: value for name, value in options.items() if name not in ("tolerance", "max_iter", "ik_method")}
-    if not rest and options["ik_method"] in (None, NAME):
-        rows = batch_rows(robot, poses, starts, seed, first, options["max_iter"], options["tolerance"], threads)
+    if options.keys() <= _OF_THE_KERNEL and options["ik_method"] in (None, NAME):
+        asked = (options["ignore_self_collisions"], options.get("outer_constraints"), options.get("task"))
+        allowed = constraints_of(robot, *asked)
+        budget, tolerance = options["max_iter"], options["tolerance"]
+        rows = batch_rows(robot, poses, starts, seed, first, budget, tolerance, threads, allowed)
         if rows is not None:
             return rows
     results = [

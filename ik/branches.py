@@ -10,11 +10,12 @@ from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import InputError
 from ..robot.tolerance import CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
+from .callbacks import all_satisfied
 from .freedom import TURN, Freedom
 from .native_solver import FREE, SEARCH, chain_of, radii, solver_of
 from .pose_task import POSITION_TERMS
 from .problem import IKMeta, as_target
-from .solver import seed_of, solve
+from .solver import constraints_of, seed_of, solve
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -42,6 +43,8 @@ def solve_all(
     spacing: float | None = None,
     windings: bool = False,
     limit: int = 1000,
+    collision_free: bool = False,
+    task: Any = None,
 ) -> Array:
     """All solutions of a pose within the joint limits, nearest to `q_init` first.
 
@@ -59,6 +62,8 @@ def solve_all(
             self-motion and 0.5 with it.
         windings: List a solution once for every whole turn its joints have room for, not only the nearest.
         limit: Greatest number of solutions.
+        collision_free: Leave out solutions in which the robot touches itself.
+        task: Leave out solutions that touch its obstacles or violate its constraints.
 
     Returns:
         Solutions (k, nq); k = 0 if there are none.
@@ -75,6 +80,7 @@ def solve_all(
     apart = (SPACING if redundant else SAME) if spacing is None else scalar(spacing, "spacing", positive=True)
     most = int(scalar(limit, "limit", minimum=1))
     seed = seed_of(rng)
+    constraints = constraints_of(robot, not collision_free, None, task)
     found: list[Array] = []
     barren = 0
     for number in range(MOST_ROUNDS):
@@ -84,9 +90,12 @@ def solve_all(
             if goal.valid(Transformation(robot.pose(q, robot.tcp))) and _is_new(freedom, q, found, apart)
         ]
         barren = 0 if fresh else barren + 1
-        if barren == BARREN or len(found) >= most:
+        if barren == BARREN or (len(found) >= most and not constraints):
             break
     solutions = [w for q in found for w in (_windings(freedom, q) if windings else [freedom.settle(q, near)[0]])]
+    if constraints:
+        allowed = all_satisfied(constraints, robot, np.array(solutions).reshape(-1, robot.nq))
+        solutions = [q for q, good in zip(solutions, allowed, strict=True) if good]
     order = np.argsort([float(np.abs(robot.difference(near, q)).max(initial=0.0)) for q in solutions], kind="stable")
     return np.array(solutions).reshape(len(solutions), robot.nq)[order[:most]]
 
@@ -101,7 +110,15 @@ def _round(robot: RobotBase, goal: Any, near: Array, seed: int, number: int, fre
             goal = ToleratedPose(goal.nominal, CartesianSphere(EXACT) + RotationAbsolute(EXACT))
         rng = np.random.default_rng([seed, number])
         results = [
-            solve(robot, goal, q_init=robot.random_configuration(rng), rng=0, allow_random_restart=False, max_iter=100)
+            solve(
+                robot,
+                goal,
+                q_init=robot.random_configuration(rng),
+                rng=0,
+                allow_random_restart=False,
+                max_iter=100,
+                ignore_self_collisions=True,
+            )
             for _ in range(ROUND // 4)
         ]
         return [result.q for result in results if result]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..robot.arrays import Array
 from ..robot.errors import InputTypeError
@@ -107,13 +108,39 @@ def _as_callables(value: Any, name: str, wanted: str, fits: Callable[[Any], bool
 def violation(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> tuple[IKStatus, str] | None:
     """The first constraint that q violates: its status and a sentence that names it; None when all hold."""
     for constraint in constraints:
-        check: Any = getattr(constraint, "is_satisfied", constraint)
-        name = getattr(constraint, "__name__", type(constraint).__name__)
-        holds = check(robot, q.copy())  # what a constraint writes into it is nobody's answer
-        if not holds:
-            status = getattr(constraint, "status", IKStatus.REJECTED)
-            return (status if isinstance(status, IKStatus) else IKStatus.REJECTED), f"constraint {name} is violated"
+        if not satisfied(constraint, robot, q):
+            status = getattr(constraint, "status", "")
+            known = status if isinstance(status, str) and status in set(IKStatus) else IKStatus.REJECTED
+            return IKStatus(known), _why(constraint, robot, q)
     return None
+
+
+def satisfied(constraint: Constraint, robot: RobotBase, q: Array) -> bool:
+    """Whether q satisfies a constraint."""
+    check: Any = getattr(constraint, "is_satisfied", constraint)
+    return bool(check(robot, q.copy()))  # what a constraint writes into it is nobody's answer
+
+
+def all_satisfied(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> NDArray[np.bool_]:
+    """Which configurations (N, nq) satisfy all constraints (N,)."""
+    allowed = np.ones(len(q), dtype=np.bool_)
+    for constraint in constraints:
+        left = np.flatnonzero(allowed)
+        if not len(left):
+            break
+        along = getattr(constraint, "satisfied_along", None)
+        if along is None:
+            allowed[left] = [satisfied(constraint, robot, q[i]) for i in left]
+        else:
+            allowed[left] = along(robot, q[left])
+    return allowed
+
+
+def _why(constraint: Any, robot: RobotBase, q: Array) -> str:
+    explain = getattr(constraint, "explain", None)
+    if explain is not None:
+        return str(explain(robot, q.copy()))
+    return f"constraint {getattr(constraint, '__name__', type(constraint).__name__)} is violated"
 
 
 class NoSelfCollision:
@@ -124,3 +151,42 @@ class NoSelfCollision:
     def is_satisfied(self, robot: Any, q: Array) -> bool:
         """Whether no checked pair of the robot's bodies touches at q (nq,)."""
         return not robot.has_self_collision(q)
+
+    def satisfied_along(self, robot: Any, q: Array) -> NDArray[np.bool_]:
+        """The same for (N, nq) -> (N,)."""
+        return ~np.asarray(robot.has_self_collision(q))
+
+    def explain(self, robot: Any, q: Array) -> str:
+        """Which links touch."""
+        return _contact_words(robot, q, None)
+
+
+class NoObstacleCollision:
+    """The constraint that the robot touches no obstacle of a task."""
+
+    status = IKStatus.COLLISION
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+    def is_satisfied(self, robot: Any, q: Array) -> bool:
+        """Whether no body of the robot touches an obstacle at q (nq,)."""
+        return not robot.has_collisions(self.task, q=q, ignore_self_collisions=True)
+
+    def satisfied_along(self, robot: Any, q: Array) -> NDArray[np.bool_]:
+        """The same for (N, nq) -> (N,)."""
+        return ~np.asarray(robot.has_collisions(self.task, q=q, ignore_self_collisions=True))
+
+    def explain(self, robot: Any, q: Array) -> str:
+        """Which link touches which obstacle."""
+        return _contact_words(robot, q, self.task)
+
+
+def _contact_words(robot: Any, q: Array, task: Any) -> str:
+    """The deepest contact with a task's obstacles, or of the robot with itself, in words."""
+    search = getattr(robot, "collisions", None)
+    found = [] if search is None else [c for c in search(task, q=q) if task is None or c[1] is not robot]
+    if not found:
+        return "in collision"
+    first, second = min(found, key=lambda contact: contact.distance).links
+    return f"in collision: {first!r} touches {second!r}"

@@ -84,6 +84,11 @@ class IKResult:
         """What pickle and copy build it from."""
         return IKResult, (self._values[0].copy(), *self._values[1:])
 
+    def refused(self, status: IKStatus, message: str) -> IKResult:
+        """The same with a verdict against it."""
+        q, _, distance, angle, cost, iterations, restarts, seed, method, _ = self._values
+        return IKResult(q.copy(), status, distance, angle, cost, iterations, restarts, seed, method, message)
+
     @property
     def q(self) -> Array:
         """The configuration found (nq,), read-only.

@@ -12,8 +12,9 @@ from .problem import IKResult, InnerResult
 
 InnerMethod = Callable[..., InnerResult]
 """`method(robot, goal, q_init, info, *, callbacks, ik_cost_function, convergence_threshold, rng, **options)`."""
-FastMethod = Callable[[Any, Any, Any, Any, int, Any], IKResult | None]
-"""`fast(robot, target, q_init, rng, max_iter, tolerance)`, arguments as the caller gave them; None: not my case."""
+FastMethod = Callable[[Any, Any, Any, Any, int, Any, tuple[Any, ...]], IKResult | None]
+"""`fast(robot, target, q_init, rng, max_iter, tolerance, constraints)`, arguments as the caller gave them, but for the
+constraints, each with `is_satisfied(robot, q)` or a function; None: not my case."""
 
 STANDARD = frozenset(("callbacks", "ik_cost_function", "convergence_threshold", "rng"))
 
@@ -81,7 +82,8 @@ def register_method(
         name: What `ik_method` calls it.
         run: `run(robot, goal, q_init, info, *, callbacks, ik_cost_function, convergence_threshold, rng, **options)`
             -> InnerResult. Its further keyword-only arguments become options of the method.
-        fast: Answers `(robot, target, q_init, rng, max_iter, tolerance)` as a whole when nothing else is asked for.
+        fast: Answers `(robot, target, q_init, rng, max_iter, tolerance, constraints)` as a whole when nothing else is
+            asked for.
         applies: Says whether the method works on a robot and its tcp.
         steered: Whether the method heeds inner callbacks.
         minimises_cost: Whether a cost function of one's own is minimised.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..robot.arrays import Array, scalar, vector
-from ..robot.errors import InputError, InputTypeError
+from ..robot.arrays import Array, scalar, vector, whole
+from ..robot.errors import InputError, InputTypeError, UnsupportedError
 from ..robot.tolerance import Tolerance
-from .callbacks import Constraint, IKCallback, NoSelfCollision, as_callbacks, as_constraints
+from .callbacks import Constraint, IKCallback, NoObstacleCollision, NoSelfCollision, as_callbacks, as_constraints
 from .cost import CostFunction, default_ik_cost_function
 from .freedom import Freedom
 from .pose_task import boolean_mask
@@ -28,6 +28,7 @@ __all__ = ["METHODS", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "register_me
 THRESHOLD = 1e-8
 _NAMED = (str, type(None))
 _PLAIN = IKMeta()
+_NO_SELF_COLLISION: tuple[Constraint, ...] = (NoSelfCollision(),)
 
 
 def solve(
@@ -76,7 +77,7 @@ def solve(
         max_iter: Iterations of all attempts together.
         outer_callbacks: Called after each attempt with what it found.
         outer_constraints: Objects with `is_satisfied(robot, q)` or functions `f(robot, q) -> bool`, checked at rest.
-        task: Its `constraints` are outer constraints too.
+        task: A solution touches none of its obstacles, and its constraints are outer constraints too.
         convergence_threshold: An attempt ends when its cost falls, per iteration, by less than this.
         tolerance: Replaces the target's tolerance.
         **method_options: Options of the method, see its docstring.
@@ -93,30 +94,24 @@ def solve(
         and joint_mask is None
         and inner_callbacks is None
         and outer_callbacks is None
-        and outer_constraints is None
-        and task is None
         and current_best is None
         and ik_cost_function is default_ik_cost_function
         and convergence_threshold == THRESHOLD
     )
+    constraints = constraints_of(robot, ignore_self_collisions, outer_constraints, task)
     if plain:
-        answer = _fast(robot, target, ik_method, q_init, rng, max_iter, tolerance, ignore_self_collisions)
+        answer = _fast(robot, target, ik_method, q_init, rng, max_iter, tolerance, constraints)
         if answer is None:
-            answer = _fast_again(robot, target, ik_method, q_init, rng, max_iter, tolerance, ignore_self_collisions)
+            answer = _fast_again(robot, target, ik_method, q_init, rng, max_iter, tolerance, constraints)
         if answer is not None:
             return answer
     inner = as_callbacks(inner_callbacks, "inner_callbacks")
     method = _method(robot, ik_method, method_options, bool(inner), ik_cost_function)
-    constraints = [
-        *([] if ignore_self_collisions or not _checks_itself(robot) else [NoSelfCollision()]),
-        *as_constraints(outer_constraints, "outer_constraints"),
-        *as_constraints(getattr(task, "constraints", None), "task.constraints"),
-    ]
     info = IKMeta(
         max_iter=whole(max_iter, "max_iter"),
         allow_random_restart=bool(allow_random_restart),
         joint_mask=None if joint_mask is None else boolean_mask(joint_mask, robot.nv, "joint_mask"),
-        constraints=tuple(constraints),
+        constraints=constraints,
     )
     start, notes = start_of(robot, q_init)
     search = Search(
@@ -146,16 +141,13 @@ def _fast(
     rng: Any,
     max_iter: int,
     tolerance: Tolerance | None,
-    ignore_self_collisions: bool,
+    constraints: tuple[Constraint, ...],
 ) -> IKResult | None:
     """The answer of the method's own door for plain problems, None where it has none or its answer will not do."""
     method = METHODS.get(PREFERENCE[0] if ik_method is None else ik_method) if type(ik_method) in _NAMED else None
     if method is None or method.fast is None:
         return None
-    result = method.fast(robot, target, q_init, rng, max_iter, tolerance)
-    if result is None or ignore_self_collisions or not _checks_itself(robot):
-        return result
-    return None if result.success and not NoSelfCollision().is_satisfied(robot, result.q) else result
+    return method.fast(robot, target, q_init, rng, max_iter, tolerance, constraints)
 
 
 def _fast_again(
@@ -166,7 +158,7 @@ def _fast_again(
     rng: Any,
     max_iter: int,
     tolerance: Tolerance | None,
-    ignore_self_collisions: bool,
+    constraints: tuple[Constraint, ...],
 ) -> IKResult | None:
     """The same with arguments in their plainest form, so that the answer does not depend on containers."""
     name = PREFERENCE[0] if ik_method is None else ik_method
@@ -178,12 +170,34 @@ def _fast_again(
         return None  # a generator must be drawn from once only; notes belong into the message
     seed = seed_of(rng)
     start = np.ascontiguousarray(start)
-    return _fast(robot, goal, ik_method, start, seed, budget, goal.tolerance, ignore_self_collisions)
+    return _fast(robot, goal, ik_method, start, seed, budget, goal.tolerance, constraints)
 
 
-def _checks_itself(robot: RobotBase) -> bool:
+def constraints_of(
+    robot: RobotBase, ignore_self_collisions: bool, outer_constraints: Any, task: Any
+) -> tuple[Constraint, ...]:
+    """What a solution must satisfy beyond its pose: no collisions, then the constraints of task and caller."""
     # asked of the class: an absent attribute of an instance may be expensive to find out about
-    return callable(getattr(type(robot), "has_self_collision", None))
+    aware = callable(getattr(type(robot), "has_self_collision", None))
+    own = _NO_SELF_COLLISION if aware and not ignore_self_collisions else ()
+    if outer_constraints is None and task is None:
+        return own
+    if task is not None and len(getattr(task, "obstacles", ())):
+        if not callable(getattr(type(robot), "has_collisions", None)):
+            raise UnsupportedError(f"robot {robot.name!r} cannot check obstacles; leave task out")
+        own += (NoObstacleCollision(task),)
+    return (
+        *own,
+        *(_tied(constraint, task) for constraint in as_constraints(outer_constraints, "outer_constraints")),
+        *as_constraints(getattr(task, "constraints", None), "task.constraints"),
+    )
+
+
+def _tied(constraint: Constraint, task: Any) -> Constraint:
+    """The constraint as it reads in a task, if it means different things in different tasks."""
+    for_task = getattr(constraint, "for_task", None)
+    tied: Constraint = constraint if for_task is None or task is None else for_task(task)
+    return tied
 
 
 def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks: bool, cost_function: Any) -> Method:
@@ -198,14 +212,6 @@ def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks
     method = method_of(ik_method)
     method.check(options)
     return method
-
-
-def whole(value: Any, name: str) -> int:
-    """A whole number from 1 to 2^31 - 1."""
-    number = scalar(value, name, minimum=1.0)
-    if number != int(number) or number >= 2**31:
-        raise InputError(f"{name} must be a whole number from 1 to 2^31 - 1, got {value}")
-    return int(number)
 
 
 def seed_of(rng: Any) -> int:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, scalar, vector, whole
 from ..robot.errors import InputError, InputTypeError
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
 from .batch import as_poses
+from .callbacks import all_satisfied, violation
 from .native_solver import ALONE, FREE, chain_of, radii, solver_of
 from .problem import IKMeta, IKStatus
-from .solver import solve, whole
+from .solver import constraints_of, solve
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -61,6 +62,8 @@ def track(
     tolerance: Tolerance | None = None,
     max_step: float = LONGEST_STEP,
     max_iter: int = 100,
+    collision_free: bool = False,
+    task: Any = None,
 ) -> TrackResult:
     """Follow a Cartesian path on the branch of its start.
 
@@ -74,6 +77,8 @@ def track(
         tolerance: Of every pose; None is 1e-5 m and 1e-4 rad.
         max_step: Greatest step of a joint between two poses [rad or m].
         max_iter: Iterations for each pose.
+        collision_free: End the path before the first pose at which the robot touches itself.
+        task: End it before the first pose that touches its obstacles or violates its constraints.
 
     Returns:
         A TrackResult.
@@ -101,6 +106,12 @@ def track(
         name, step = robot.dof_names[joint], abs(stride[k, joint])
         path, errors = path[:k], errors[:k]
         status, message = IKStatus.REJECTED, f"pose {k}: joint {name!r} would step by {step:.3g}, over {longest:g}"
+    constraints = constraints_of(robot, not collision_free, None, task)
+    bad = np.flatnonzero(~all_satisfied(constraints, robot, path)) if constraints else np.zeros(0, dtype=np.intp)
+    if len(bad):
+        k = int(bad[0])
+        refusal, words = violation(constraints, robot, path[k]) or (IKStatus.REJECTED, "")
+        path, errors, status, message = path[:k], errors[:k], refusal, f"pose {k}: {words}"
     return TrackResult(path, errors[:, 0].copy(), errors[:, 1].copy(), len(targets), status, message)
 
 

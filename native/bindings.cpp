@@ -10,6 +10,7 @@
 
 #include "kernel.hpp"
 #include "se3.hpp"
+#include "span.hpp"
 
 #define KLANES 1
 #define KNAME scalar
@@ -18,59 +19,15 @@
 
 namespace nb = nanobind;
 using knuckle::Chain;
+using knuckle::Collider;
 using knuckle::IkAnswer;
 using knuckle::IkOptions;
 using knuckle::IkProblem;
 using knuckle::Kernel;
+using knuckle::Span;
+using knuckle::copied;
 
 namespace {
-
-// A C-contiguous array of one kind, borrowed from Python for the length of a call. The buffer protocol is a fifth of
-// the cost of a full array conversion, which matters where one forward kinematics takes 100 ns.
-template <class T>
-class Span {
- public:
-  Span(nb::handle object, const char *name, bool writable = false) {
-    const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-    if (PyObject_GetBuffer(object.ptr(), &view_, flags)) {
-      PyErr_Clear();
-      throw nb::type_error((std::string(name) + " must be a C-contiguous " + (writable ? "writable " : "") +
-                            "array of " + kind()).c_str());
-    }
-    if (view_.itemsize != (Py_ssize_t)sizeof(T) || !view_.format || !matches(view_.format)) {
-      PyBuffer_Release(&view_);
-      throw nb::type_error((std::string(name) + " must hold " + kind()).c_str());
-    }
-  }
-  ~Span() { PyBuffer_Release(&view_); }
-  Span(const Span &) = delete;
-  Span &operator=(const Span &) = delete;
-  T *data() const { return static_cast<T *>(view_.buf); }
-  long size() const { return view_.len / (long)sizeof(T); }
-  void require(long size, const char *name) const {
-    if (this->size() != size)
-      throw nb::value_error((std::string(name) + " must hold " + std::to_string(size) + " numbers, got " +
-                             std::to_string(this->size())).c_str());
-  }
-
- private:
-  static const char *kind();
-  static bool matches(const char *format);
-  Py_buffer view_;
-};
-template <> const char *Span<double>::kind() { return "float64"; }
-template <> bool Span<double>::matches(const char *f) { return f[0] == 'd' && !f[1]; }
-template <> const char *Span<int>::kind() { return "int32"; }
-template <> bool Span<int>::matches(const char *f) { return f[0] == 'i' && !f[1]; }
-template <> const char *Span<long long>::kind() { return "int64"; }
-template <> bool Span<long long>::matches(const char *f) { return (f[0] == 'l' || f[0] == 'q') && !f[1]; }
-
-template <class T>
-std::vector<T> copied(nb::handle object, const char *name, long size) {
-  Span<T> span(object, name);
-  span.require(size, name);
-  return std::vector<T>(span.data(), span.data() + size);
-}
 
 const Kernel *widest() {
 #ifdef KNUCKLE_X86
@@ -96,6 +53,14 @@ const Kernel *active = widest();
 
 // For one problem four attempts side by side answer soonest; an iteration of eight takes longer than it saves.
 const Kernel *abreast() { return active->lanes > 4 ? kernel_of(4) : active; }
+
+// One attempt without lanes.
+void solve_one(const Chain &chain, const IkOptions &options, const IkProblem &problem, IkAnswer &answer) {
+#ifdef KNUCKLE_X86
+  if (active->lanes > 2) return knuckle::solve_one_avx2(chain, options, problem, answer);
+#endif
+  knuckle::solve_one_baseline(chain, options, problem, answer);
+}
 
 const char *isa() { return active->lanes == 8 ? "avx512" : active->lanes == 4 ? "avx2" : "baseline"; }
 
@@ -242,6 +207,8 @@ bool damped_step(nb::handle jacobian_, nb::handle e_, double mu, nb::handle dq_)
   for (long i = 0; i < n; ++i) sum += fabs(dq.data()[i]);
   return std::isfinite(sum);
 }
+
+constexpr double kLongestStride = 0.2;  // [rad | m] beyond it a step of a path is not taken as its direction
 
 // A chain with limits, weights and the constants of the iteration.
 struct PySolver {
@@ -464,22 +431,176 @@ struct PySolver {
     q.require(count * chain.nq, "q");
     errors.require(2 * count, "errors");
     const IkOptions o = limited(position_tolerance, rotation_tolerance, 1, step_iterations);
-    const Kernel *kernel = abreast();
     nb::gil_scoped_release release;
-    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints];
-    const double *previous = q_start.data();
+    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints], before[knuckle::kMaxIkJoints];
+    pick(q_start.data(), before);
     for (long i = 0; i < count; ++i) {
       double *here = q.data() + i * chain.nq;
+      const double *previous = i ? here - chain.nq : q_start.data();
       std::memcpy(here, previous, chain.nq * sizeof(double));
       flatten(H.data() + 16 * i, target);
-      pick(previous, start);
-      IkAnswer answer{};
-      answer.q = found;
-      kernel->solve(chain, o, IkProblem{target, start, 0, 0}, answer);
-      if (!measure(answer, target, o, here, errors.data() + 2 * i)) return i;
-      previous = here;
+      // a path that goes on as it went is most of the way there; where it does not, the step before is the start
+      bool met = false;
+      for (int ahead = i > 0; ahead >= 0 && !met; --ahead) {
+        for (int j = 0; j < chain.n; ++j) {
+          const double now = previous[chain.q_index[j]], stride = ahead ? now - before[j] : 0;
+          const double next = now + stride;
+          start[j] = fabs(stride) < kLongestStride && next >= lower[j] && next <= upper[j] ? next : now;
+        }
+        IkAnswer answer{};
+        answer.q = found;
+        solve_one(chain, o, IkProblem{target, start, 0, 0}, answer);
+        met = measure(answer, target, o, here, errors.data() + 2 * i);
+        if (!met) std::memcpy(here, previous, chain.nq * sizeof(double));
+      }
+      if (!met) return i;
+      pick(previous, before);
     }
     return count;
+  }
+};
+
+// Shapes on a tree of joints, owned.
+struct PyCollider {
+  std::vector<double> fixed, multiplier, offset, place, sphere, box, size, points;
+  std::vector<int> parent, kind, q_index, joint, core, pair;
+  std::vector<long long> start_;
+  std::vector<long> start;
+  Collider c;
+
+  // joints: None where poses are given from outside, else (fixed, parent, kind, q_index, multiplier, offset)
+  PyCollider(nb::object joints, int count, int nq, nb::handle joint_, nb::handle place_, nb::handle sphere_,
+             nb::handle box_, nb::handle core_, nb::handle size_, nb::handle starts_, nb::handle points_,
+             nb::handle pair_) {
+    std::memset(&c, 0, sizeof c);
+    c.tree.n = count;
+    c.tree.nq = nq;
+    if (!joints.is_none()) {
+      nb::tuple parts = nb::cast<nb::tuple>(joints);
+      fixed = copied<double>(parts[0], "fixed", 12L * count);
+      parent = copied<int>(parts[1], "parent", count);
+      kind = copied<int>(parts[2], "kind", count);
+      q_index = copied<int>(parts[3], "q_index", count);
+      multiplier = copied<double>(parts[4], "multiplier", count);
+      offset = copied<double>(parts[5], "offset", count);
+      for (int i = 0; i < count; ++i)
+        if (parent[i] >= i || parent[i] < -1 || kind[i] < 0 || kind[i] > knuckle::kPlanar || q_index[i] < 0 ||
+            q_index[i] + (kind[i] == knuckle::kFree ? 7 : kind[i] > knuckle::kFree ? 4 : 1) > nq)
+          throw nb::value_error("parent must come before its joint and q_index lie within nq");
+      fixed.push_back(0);  // so that a tree without joints is not taken for one whose poses are given
+      c.tree.fixed = fixed.data();
+      c.tree.parent = parent.data();
+      c.tree.kind = kind.data();
+      c.tree.q_index = q_index.data();
+      c.tree.multiplier = multiplier.data();
+      c.tree.offset = offset.data();
+    }
+    const long shapes = Span<int>(core_, "core").size();
+    c.shapes = (int)shapes;
+    joint = copied<int>(joint_, "joint", shapes);
+    core = copied<int>(core_, "core", shapes);
+    place = copied<double>(place_, "place", 12 * shapes);
+    sphere = copied<double>(sphere_, "sphere", 4 * shapes);
+    box = copied<double>(box_, "box", 15 * shapes);
+    size = copied<double>(size_, "size", 5 * shapes);
+    start_ = copied<long long>(starts_, "start", shapes + 1);
+    start.assign(start_.begin(), start_.end());
+    points = copied<double>(points_, "points", 3 * start[shapes]);
+    pair = copied<int>(pair_, "pair", Span<int>(pair_, "pair").size() / 2 * 2);
+    for (long i = 0; i < shapes; ++i) {
+      if (joint[i] < -1 || joint[i] >= count) throw nb::value_error("joint must be -1 or a joint of the tree");
+      if (core[i] < knuckle::kPoints || core[i] > knuckle::kForeign) throw nb::value_error("core must be one of 0 to 5");
+      if (start[i + 1] < start[i] || (start[i + 1] - start[i]) % 8 || (core[i] == knuckle::kPoints && start[i + 1] == start[i]))
+        throw nb::value_error("every hull needs points, in multiples of 8");
+    }
+    for (int i : pair)
+      if (i < 0 || i >= shapes) throw nb::value_error("pair must hold numbers of shapes");
+    c.shapes = (int)shapes;
+    c.joint = joint.data();
+    c.place = place.data();
+    c.sphere = sphere.data();
+    c.box = box.data();
+    c.core = core.data();
+    c.size = size.data();
+    c.start = start.data();
+    c.points = points.data();
+    c.pairs = (int)(pair.size() / 2);
+    c.pair = pair.data();
+  }
+  PyCollider(const PyCollider &) = delete;
+
+  // numbers a configuration has: nq, or 12 a joint
+  long row() const { return c.tree.fixed ? c.tree.nq : 12L * c.tree.n; }
+
+  struct Scratch {
+    std::vector<double> large;
+    alignas(64) double small[6144];
+    void *at;
+    explicit Scratch(long bytes) {
+      at = small;
+      if (bytes <= (long)sizeof small) return;
+      large.resize(bytes / 8 + 9);
+      double *aligned = large.data();
+      while (reinterpret_cast<std::size_t>(aligned) % 64) ++aligned;
+      at = aligned;
+    }
+  };
+
+  // One configuration: a Contact.
+  int touching(nb::handle q_, double margin) const {
+    Span<double> q(q_, "q");
+    q.require(row(), "q");
+    Scratch room(active->collision_room(c));
+    signed char out = 0;
+    active->touching(c, q.data(), 1, margin, room.at, &out, nullptr);
+    return out;
+  }
+
+  // q (N, row) -> out (N) int8, a Contact each.
+  void touching_batch(nb::handle q_, double margin, nb::handle out_, int threads) const {
+    Span<double> q(q_, "q");
+    Span<signed char> out(out_, "out", true);
+    const long count = out.size(), width = row();
+    q.require(count * width, "q");
+    const Kernel *kernel = active;
+    nb::gil_scoped_release release;
+    std::atomic<long> next{0};
+    const long chunk = 512;
+    auto work = [&] {
+      Scratch room(kernel->collision_room(c));
+      for (long a; (a = next.fetch_add(chunk)) < count;)
+        kernel->touching(c, q.data() + a * width, a + chunk < count ? chunk : count - a, margin, room.at,
+                         out.data() + a, nullptr);
+    };
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads && t * chunk < count; ++t) others.emplace_back(work);
+    work();
+    for (std::thread &thread : others) thread.join();
+  }
+
+  // One configuration: a Contact of every pair, (pairs) int8.
+  void contacts(nb::handle q_, double margin, nb::handle out_) const {
+    Span<double> q(q_, "q");
+    Span<signed char> out(out_, "out", true);
+    q.require(row(), "q");
+    out.require(c.pairs, "out");
+    Scratch room(active->collision_room(c));
+    signed char any = 0;
+    active->touching(c, q.data(), 1, margin, room.at, &any, out.data());
+  }
+
+  // One configuration: (pair, distance, x1, y1, z1, x2, y2, z2) of the nearest pair that is apart for certain and not
+  // farther than limit, pair -1 if none; `undecided` (pairs) int8: kUndecided where a pair may be nearer or overlaps.
+  nb::tuple nearest(nb::handle q_, double limit, nb::handle undecided_) const {
+    Span<double> q(q_, "q");
+    Span<signed char> undecided(undecided_, "undecided", true);
+    q.require(row(), "q");
+    undecided.require(c.pairs, "undecided");
+    Scratch room(active->collision_room(c));
+    knuckle::Nearest n{};
+    active->nearest(c, q.data(), limit, room.at, n, undecided.data());
+    return nb::make_tuple(n.pair, n.distance, n.on_first[0], n.on_first[1], n.on_first[2], n.on_second[0],
+                          n.on_second[1], n.on_second[2]);
   }
 };
 
@@ -503,6 +624,17 @@ NB_MODULE(_core, m) {
       .def("jacobian_batch", &PyChain::jacobian_batch, nb::arg("q"), nb::arg("reference"), nb::arg("out"))
       .def("error_and_jacobian", &PyChain::error_and_jacobian, nb::arg("q"), nb::arg("target"), nb::arg("world"),
            nb::arg("e"), nb::arg("jacobian"));
+  nb::class_<PyCollider>(m, "Collider")
+      .def(nb::init<nb::object, int, int, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
+                    nb::handle, nb::handle, nb::handle>(),
+           nb::arg("joints").none(), nb::arg("joint_count"), nb::arg("nq"), nb::arg("joint"), nb::arg("place"),
+           nb::arg("sphere"), nb::arg("box"), nb::arg("core"), nb::arg("size"), nb::arg("start"), nb::arg("points"),
+           nb::arg("pair"))
+      .def("touching", &PyCollider::touching, nb::arg("q"), nb::arg("margin"))
+      .def("touching_batch", &PyCollider::touching_batch, nb::arg("q"), nb::arg("margin"), nb::arg("out"),
+           nb::arg("threads") = 1)
+      .def("contacts", &PyCollider::contacts, nb::arg("q"), nb::arg("margin"), nb::arg("out"))
+      .def("nearest", &PyCollider::nearest, nb::arg("q"), nb::arg("limit"), nb::arg("undecided"));
   nb::class_<PySolver>(m, "Solver")
       .def(nb::init<nb::object, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, double, double, double, double, int, int,
                     bool>(),

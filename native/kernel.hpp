@@ -56,6 +56,56 @@ struct IkAnswer {
   int stalled;        // 1: every attempt gave up because the error no longer fell
 };
 
+enum JointKind { kTurning = 0, kSliding = 1, kFree = 2, kBall = 3, kPlanar = 4 };
+
+// A tree of joints, axes turned onto +z, parents before children.
+// pose_i = pose_parent(i) * F_i * J_i(x_i),   x_i = multiplier_i * q[q_index_i] + offset_i
+struct Tree {
+  int n;                     // joints
+  int nq;                    // of the robot
+  const double *fixed;       // (n, 12)
+  const int *parent;         // (n), -1 for the world
+  const int *kind;           // (n), a JointKind; joints of several coordinates take them as they are
+  const int *q_index;        // (n)
+  const double *multiplier;  // (n)
+  const double *offset;      // (n)
+};
+
+// What a shape is without the radius it is swept by.
+enum Core {
+  kPoints = 0,     // the convex hull of points: hulls, boxes, and by their radius spheres and capsules
+  kCylinder = 1,   // size: radius, half length along z
+  kCone = 2,       // size: radius of the base at -half length, half length; the tip at +half length
+  kEllipsoid = 3,  // size: half axes
+  kHalfSpace = 4,  // size: normal (3), offset: all x with normal . x <= offset
+  kForeign = 5,    // anything else: bounded here, decided elsewhere
+};
+
+// Shapes on the joints of a tree and the pairs of them that are checked.
+struct Collider {
+  Tree tree;             // tree.fixed is null where poses are given from outside
+  int shapes;
+  const int *joint;      // (shapes), -1 for the world
+  const double *place;   // (shapes, 12) of the shape in its joint
+  const double *sphere;  // (shapes, 4) centre in the joint, radius; infinite: unbounded
+  const double *box;     // (shapes, 15) axes by rows (9) and centre (3) in the joint, half sides (3)
+  const int *core;       // (shapes)
+  const double *size;    // (shapes, 5) of the core (4), radius it is swept by
+  const long *start;     // (shapes + 1) first point; counts are multiples of 8, the first point repeated
+  const double *points;  // of shape i: x (count), y (count), z (count) from 3 * start[i], in the shape's frame
+  int pairs;
+  const int *pair;       // (pairs, 2)
+};
+
+enum Contact { kApart = 0, kTouching = 1, kUndecided = 2 };
+
+// The nearest pair that can be told: distance along `normal` from the first shape to the second, points on both.
+struct Nearest {
+  int pair;  // -1 if none
+  double distance;
+  double on_first[3], on_second[3];
+};
+
 struct Kernel {
   int lanes;
   // q (count, nq) -> out (count, 16), homogeneous by rows
@@ -66,7 +116,19 @@ struct Kernel {
   void (*solve)(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
   // many problems, one a lane
   void (*solve_batch)(const Chain &, const IkOptions &, const IkProblem *, long count, IkAnswer *);
+  // bytes of scratch, 64-aligned, that the two below need
+  long (*collision_room)(const Collider &);
+  // (count, nq) -> a Contact each: any pair closer than margin; `pairs`, unless null, (count, pairs): of every pair
+  void (*touching)(const Collider &, const double *q, long count, double margin, void *room, signed char *out,
+                   signed char *pairs);
+  // one configuration: the nearest pair not farther than `limit` that is apart for certain, and a Contact for every
+  // pair: kUndecided where it may be nearer or overlaps, kTouching never
+  void (*nearest)(const Collider &, const double *q, double limit, void *room, Nearest &, signed char *pairs);
 };
+
+// One attempt without lanes, for the baseline processor and for one with AVX2.
+void solve_one_baseline(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
+void solve_one_avx2(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
 
 extern const Kernel *const kernel_lanes2;
 extern const Kernel *const kernel_lanes4;

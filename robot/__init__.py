@@ -3,6 +3,22 @@
 from __future__ import annotations
 
 from .base import RobotBase
+from .body import BodyGeometry, PinBody
+from .collision import Distance
+from .collision_pairs import SampledPairs
+from .collision_queries import Collision
+from .constraints import (
+    CollisionFree,
+    ConstraintResult,
+    CoterminalJointAngles,
+    CustomConstraint,
+    EndEffectorPose,
+    EndEffectorVelocity,
+    JointBox,
+    RobotConstraint,
+    SelfCollisionFree,
+    WithinJointLimits,
+)
 from .couplings import Coupling
 from .errors import (
     DescriptionError,
@@ -23,8 +39,11 @@ from .fleet_dynamics import (
 )
 from .limits import JointLimits
 from .motors import Motors
+from .obstacle import Obstacle
 from .pin_robot import PinRobot
+from .scene import Task
 from .spatial import ReferenceFrame
+from .srdf import Srdf
 from .tolerance import (
     DEFAULT_TOLERANCE,
     CartesianBox,
@@ -41,33 +60,51 @@ from .transformation import PoseDistance, Transformation, TransformationLike
 
 __all__ = [
     "DEFAULT_TOLERANCE",
+    "BodyGeometry",
     "CartesianBox",
     "CartesianCylinder",
     "CartesianSphere",
+    "Collision",
+    "CollisionFree",
     "Composed",
+    "ConstraintResult",
+    "CoterminalJointAngles",
     "Coupling",
+    "CustomConstraint",
     "DescriptionError",
+    "Distance",
+    "EndEffectorPose",
+    "EndEffectorVelocity",
     "Fleet",
     "IndexedView",
     "InputError",
     "InputTypeError",
+    "JointBox",
     "JointLimits",
     "KnuckleError",
     "MissingDependencyError",
     "Motors",
+    "Obstacle",
+    "PinBody",
     "PinRobot",
     "PoseDistance",
     "ReferenceFrame",
     "RobotBase",
+    "RobotConstraint",
     "RotationAbsolute",
     "RotationAxes",
     "RotationAxis",
+    "SampledPairs",
+    "SelfCollisionFree",
+    "Srdf",
+    "Task",
     "Tolerance",
     "ToleratedPose",
     "Transformation",
     "TransformationLike",
     "UnknownNameError",
     "UnsupportedError",
+    "WithinJointLimits",
     "eval_fk",
     "eval_inverse_dynamics_force",
     "eval_inverse_dynamics_passive",

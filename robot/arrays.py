@@ -103,3 +103,11 @@ def scalar(value: Any, name: str, *, minimum: float | None = None, positive: boo
     if minimum is not None and number < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {number}")
     return number
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number from 1 to 2^31 - 1."""
+    number = scalar(value, name, minimum=1.0)
+    if number != int(number) or number >= 2**31:
+        raise InputError(f"{name} must be a whole number from 1 to 2^31 - 1, got {value}")
+    return int(number)

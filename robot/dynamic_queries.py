@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, vector
 from .errors import DescriptionError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
@@ -76,6 +76,7 @@ class DynamicQueries(KinematicQueries):
         eef_wrench: Any = None,
         eef_wrench_frame: str = "world",
         f_ext: Any = None,
+        task: Any = None,
     ) -> Array:
         """Inverse dynamics: the torques that move the robot with ddq.
 
@@ -88,6 +89,7 @@ class DynamicQueries(KinematicQueries):
             eef_wrench: Wrench on the robot at the tcp (6,) or (N, 6) [N, N m].
             eef_wrench_frame: Axes of the wrench: "world", "base", "tcp" (or "local"), or a frame's name.
             f_ext: Forces on the joints, as in `static_torque`.
+            task: Its gravity, if it has one, stands in for the robot's.
 
         Returns:
             Torques (nv,) [N m or N], (N, nv) if any argument is a batch.
@@ -109,7 +111,7 @@ class DynamicQueries(KinematicQueries):
             tau = tau - self._wrench_torque(q, eef_wrench, axes, ("dq", dq), ("ddq", ddq))
         if f_ext is not None:
             tau = tau - self._joint_forces_torque(q, f_ext)
-        return tau
+        return tau if task is None else tau + self._gravity_change(q, task)
 
     def fd(
         self,
@@ -121,6 +123,7 @@ class DynamicQueries(KinematicQueries):
         eef_wrench: Any = None,
         eef_wrench_frame: str = "world",
         f_ext: Any = None,
+        task: Any = None,
     ) -> Array:
         """Forward dynamics, the exact inverse of `id` with the same switches: accelerations (nv,) or (N, nv).
 
@@ -133,6 +136,7 @@ class DynamicQueries(KinematicQueries):
             eef_wrench: As in `id`.
             eef_wrench_frame: As in `id`.
             f_ext: As in `static_torque`.
+            task: As in `id`.
 
         Raises:
             DescriptionError: if the mass matrix is singular, so that no acceleration follows.
@@ -148,6 +152,8 @@ class DynamicQueries(KinematicQueries):
             tau = tau + self._wrench_torque(q, eef_wrench, axes, ("tau", tau), ("dq", dq))
         if f_ext is not None:
             tau = tau + self._joint_forces_torque(q, f_ext)
+        if task is not None:
+            tau = tau - self._gravity_change(q, task)
         count = len(tau) if tau.ndim == 2 else count
         if count is None:
             return self._accelerations(q, dq, tau, motor_inertia)
@@ -155,7 +161,13 @@ class DynamicQueries(KinematicQueries):
         return np.array(found).reshape(count, self.nv)
 
     def static_torque(
-        self, q: Any = None, f_ext: Any = None, *, eef_wrench: Any = None, eef_wrench_frame: str = "world"
+        self,
+        q: Any = None,
+        f_ext: Any = None,
+        *,
+        eef_wrench: Any = None,
+        eef_wrench_frame: str = "world",
+        task: Any = None,
     ) -> Array:
         """Torque that holds the robot still, g(q) - J^T wrench_ext (nv,); (N, nv) for a batch.
 
@@ -166,9 +178,12 @@ class DynamicQueries(KinematicQueries):
                 offers it.
             eef_wrench: As in `id`.
             eef_wrench_frame: As in `id`.
+            task: As in `id`.
         """
         q, axes = self._one_or_many(q), self._wrench_axes(eef_wrench_frame)
         tau = self.gravity_force(q)
+        if task is not None:
+            tau = tau + self._gravity_change(q, task)
         if f_ext is not None:
             tau = tau - self._joint_forces_torque(q, f_ext)
         if eef_wrench is not None:
@@ -197,6 +212,17 @@ class DynamicQueries(KinematicQueries):
 
     def _joint_forces_torque(self, q: Array, f_ext: Any) -> Array:
         raise UnsupportedError(f"{type(self).__name__} takes no f_ext; use eef_wrench")
+
+    def _gravity_change(self, q: Array, task: Any) -> Array:
+        """What a task's gravity adds to the torque that holds the robot, (nv,) or (N, nv); zero if it has none."""
+        if not hasattr(task, "obstacles"):
+            raise InputTypeError(f"task must be a Task, got {type(task).__name__}")
+        pull = getattr(task, "gravity", None)
+        if pull is None:
+            return np.zeros(self.nv)
+        rest, pull = np.zeros(self.nv), vector(pull, 3, "task.gravity")
+        change = [self.rnea(one, rest, rest, pull) - self.rnea(one, rest, rest) for one in np.atleast_2d(q)]
+        return change[0] if q.ndim == 1 else np.array(change).reshape(len(q), self.nv)
 
     def _wrench_axes(self, axes: Any) -> str:
         if isinstance(axes, str) and axes in _AXES:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pinocchio as pin
 
 from .errors import InputError
 
-_KINDS = {
+KINDS = {
     pin.FrameType.OP_FRAME: "frame",
     pin.FrameType.JOINT: "joint",
     pin.FrameType.FIXED_JOINT: "joint",
@@ -22,10 +24,15 @@ _TOOL_WORDS = ("tcp", "tool", "end_effector", "ee_link", "gripper", "hand")
 
 
 class FrameTable:
-    """Frames by name: `ids` takes names as listed, "link:a" or "joint:a" for a shared name, and the bare name."""
+    """Frames by name: `ids` takes names as listed, "link:a" or "joint:a" for a shared name, and the bare name.
 
-    def __init__(self, model: pin.Model) -> None:
-        kinds = [_KINDS[frame.type] for frame in model.frames]
+    Args:
+        model: Pinocchio's model.
+        carried: Names of frames that are no tips, nor is what hangs on them.
+    """
+
+    def __init__(self, model: pin.Model, carried: Collection[str] = ()) -> None:
+        kinds = [KINDS[frame.type] for frame in model.frames]
         bare = [str(frame.name) for frame in model.frames]
         counts: dict[str, int] = {}
         for name in bare:
@@ -37,7 +44,7 @@ class FrameTable:
                 if kind == preferred:
                     self.ids.setdefault(name, index)
         self.ids_in_order = list(range(len(self.names)))
-        self._tips = _tips(model)
+        self._tips = _tips(model, carried)
 
     def default_tip(self) -> str:
         """The last frame on the longest chain of joints.
@@ -57,12 +64,20 @@ class FrameTable:
         return self.names[self._tips[0]]
 
 
-def _tips(model: pin.Model) -> list[int]:
+def _tips(model: pin.Model, carried: Collection[str]) -> list[int]:
     """The last frames of the joints of greatest depth that are no sensors, and of these those of the longest chain."""
     depth = [0] * model.njoints
     for joint in range(1, model.njoints):
         depth[joint] = depth[model.parents[joint]] + 1
-    last = {frame.parentJoint: i for i, frame in enumerate(model.frames) if frame.type != pin.FrameType.SENSOR}
+    foreign: set[int] = set()
+    for i, frame in enumerate(model.frames):
+        if frame.name in carried or frame.parentFrame in foreign:
+            foreign.add(i)
+    last = {
+        frame.parentJoint: i
+        for i, frame in enumerate(model.frames)
+        if frame.type != pin.FrameType.SENSOR and i not in foreign
+    }
     deepest = max(depth)
     tips = [last[joint] for joint in range(model.njoints) if depth[joint] == deepest and joint in last]
     lengths = [_frames_above(model, tip) for tip in tips]

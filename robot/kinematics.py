@@ -47,7 +47,7 @@ def jacobian(model: pin.Model, data: pin.Data, q: Array, frame: int, reference: 
     if model.nv == 0:  # Pinocchio refuses, or crashes
         return np.zeros((6, 0))
     result: Array = pin.computeFrameJacobian(model, data, q, frame, PIN_REFERENCE[reference])
-    return result
+    return result.reshape(6, model.nv)  # (6,) for one joint
 
 
 def error_and_jacobian(
@@ -76,7 +76,7 @@ def jacobian_derivative(
     pin.computeJointJacobiansTimeVariation(model, data, q, dq)
     pin.updateFramePlacement(model, data, frame)
     result: Array = pin.getFrameJacobianTimeVariation(model, data, frame, PIN_REFERENCE[reference])
-    return result
+    return result.reshape(6, model.nv)
 
 
 def joint_poses(model: pin.Model, data: pin.Data, q: Array, joints: list[int]) -> Array:

@@ -24,6 +24,7 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import vector
+from .collada import require_sound_collada
 from .couplings import Coupling
 from .diagnosis import diagnose
 from .dynamics import massless_joints
@@ -180,6 +181,8 @@ def _place_mesh(
         message = f"{element.tag} mesh {uri!r} was not found and is left out; searched {searched} and the folders above"
         return Finding(WARNING, tree.line(mesh), title, message)
     try:
+        if file.suffix.lower() == ".dae":
+            require_sound_collada(file)
         coal.MeshLoader().load(str(file), np.ones(3))
     except (RuntimeError, ValueError) as error:
         message = f"{element.tag} mesh {uri!r} cannot be read and is left out: {str(error).splitlines()[0]}"

@@ -31,6 +31,11 @@ def isa() -> str:
     return str(_core.isa()) if AVAILABLE else "none"
 
 
+def core() -> Any:
+    """The kernel's module, for those who checked `AVAILABLE`."""
+    return _core
+
+
 def damped_step(jacobian: Array, e: Array, mu: float) -> Array | None:
     """`J^T (J J^T + mu I)^-1 e` (n,) of J (6, n) and e (6,); None where the kernel cannot give it."""
     if not AVAILABLE or jacobian.shape[0] != 6 or not 1 <= jacobian.shape[1] <= 32 or mu <= 0.0:
@@ -146,6 +151,55 @@ def chain(model: Any, frame_id: int, coordinates: Coordinates) -> NativeChain | 
         previous = turn
     fixed.append(_flat(previous.T, frame.placement, np.eye(3)))
     return NativeChain(fixed, prismatic, [sources[i] for i in path], coordinates.nq, coordinates.nv)
+
+
+_SEVERAL = {"JointModelFreeFlyer": 2, "JointModelSpherical": 3, "JointModelPlanar": 4}
+"""Joints of several coordinates that the kernel's trees take, by its own numbers."""
+_Z = np.array([0.0, 0.0, 1.0])
+
+
+def tree(model: Any, tips: set[int], coordinates: Coordinates) -> tuple[Any, dict[int, int], dict[int, Array]] | None:
+    """The kernel's tree of the joints that carry `tips`, or None where it cannot express one of them.
+
+    Args:
+        model: Pinocchio's model.
+        tips: Indices of joints in the model.
+        coordinates: Where the value of each joint stands in the robot's own q.
+
+    Returns:
+        The arguments of the kernel's tree; the number in it of each joint of the model; the rotation that took the
+        joint's axis onto z, which whatever is fixed to the joint must be turned back by.
+    """
+    sources, needed = _sources(model, coordinates), set()
+    for tip in tips:
+        while tip > 0 and tip not in needed:
+            needed.add(tip)
+            tip = model.parents[tip]
+    number: dict[int, int] = {}
+    turned = {0: np.eye(3)}
+    several = {model.getJointId(s.name): s for s in coordinates.slots if s.kind in _SEVERAL}
+    sources |= {i: _Source(slot.q.start, slot.v.start) for i, slot in several.items()}
+    fixed, parents, kinds = [], [], []
+    for i in sorted(needed):  # parents come before their children
+        axis = (_SEVERAL[several[i].kind], _Z) if i in several else _axis(model.joints[i])
+        if axis is None or i not in sources:
+            return None
+        parent = model.parents[i]
+        turned[i] = _turn_z_onto(axis[1])
+        fixed.append(_flat(turned[parent].T, model.jointPlacements[i], turned[i]))
+        parents.append(number.get(parent, -1))
+        kinds.append(int(axis[0]))
+        number[i] = len(number)
+    used = [sources[i] for i in number]
+    joints = (
+        np.array(fixed, dtype=np.float64),
+        np.array(parents, dtype=np.int32),
+        np.array(kinds, dtype=np.int32),
+        np.array([s.q_index for s in used], dtype=np.int32),
+        np.array([s.multiplier for s in used], dtype=np.float64),
+        np.array([s.offset for s in used], dtype=np.float64),
+    )
+    return joints, number, turned
 
 
 class _Source(NamedTuple):

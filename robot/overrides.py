@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from .arrays import Array, _as_float, matrix, scalar, vector
+from .arrays import Array, _as_float
 from .coordinates import Coordinates
 from .errors import InputError, unknown_name
+from .inertia import spatial_inertia
 from .limits import JointLimits
 from .motors import parameter
 from .parameters import ExtraLimits
@@ -106,16 +107,7 @@ def with_payload(model: pin.Model, frame: pin.Frame, mass: Any, com: Any, inerti
     Raises:
         InputError: on a negative mass, or an inertia no body has.
     """
-    kilograms = scalar(mass, "mass", minimum=0.0)
-    centre = np.zeros(3) if com is None else vector(com, 3, "com")
-    about = np.zeros((3, 3)) if inertia is None else matrix(inertia, (3, 3), "inertia")
-    moments = np.linalg.eigvalsh(0.5 * (about + about.T))
-    rounding = 1e-9 * max(1e-12, float(np.abs(about).max()))
-    if np.abs(about - about.T).max() > rounding:
-        raise InputError("inertia must be symmetric")
-    if moments[0] < -rounding or moments[0] + moments[1] < moments[2] - rounding:
-        raise InputError(f"inertia: no body has the principal moments {moments.tolist()} (triangle inequality)")
-    body = pin.Inertia(kilograms, centre, 0.5 * (about + about.T))
+    body = spatial_inertia(mass, com, inertia)
     model.inertias[frame.parentJoint] = model.inertias[frame.parentJoint] + frame.placement.act(body)
 
 

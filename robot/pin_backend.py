@@ -34,6 +34,10 @@ class PinBackend(RobotBase):
     _couplings: tuple[Coupling, ...]
     _extra: ExtraLimits
     _version = 0
+    _carried_frames: frozenset[str] = frozenset()
+    """Frames that are no part of the robot itself and never its default tcp."""
+    _scratch: tuple[str, ...] = ()
+    """Further attributes that `_rebuild` makes anew and pickles leave out."""
 
     def _rebuild(self) -> None:
         """Everything that follows from the model; scratch is made anew when first needed."""
@@ -44,11 +48,14 @@ class PinBackend(RobotBase):
         self._own_motors = model_motors(self._model)
         self._frictionless = not (self._own_motors.damping.any() or self._own_motors.coulomb.any())
         self._range = coordinates.range(limits.position)
-        self._table = FrameTable(self._model)
+        self._table = FrameTable(self._model, self._carried_frames)
         self._weightless = self._motorised = None
         self._chains: dict[str, native.NativeChain | None] = {}
         self._local = threading.local()
         self._version += 1
+
+    def _commit(self) -> None:
+        """Take up changes that were put off, before others are made; there are none unless a robot is being built."""
 
     def refresh(self) -> None:
         """Take up changes made to `model`, `collision` or `visual` by hand; the stored state is kept if it fits."""
@@ -60,7 +67,7 @@ class PinBackend(RobotBase):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but scratch and native arrays, which are rebuilt."""
-        derived = ("_coordinates", "_table", "_weightless", "_motorised", "_chains", "_local")
+        derived = ("_coordinates", "_table", "_weightless", "_motorised", "_chains", "_local", *self._scratch)
         return {key: value for key, value in self.__dict__.items() if key not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -10,16 +10,19 @@ import numpy as np
 import pinocchio as pin
 
 from . import overrides
+from .arrays import vector
 from .couplings import Coupling, check_couplings
-from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
+from .errors import InputError, InputTypeError, unknown_name
 from .findings import NOTE, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
-from .pin_backend import PinBackend
+from .reduction import Reduction
+from .semantics import semantics
 from .transformation import as_transformation
+from .wrapper import models_of
 
 
-class PinRobot(PinBackend):
+class PinRobot(Reduction):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:
@@ -31,6 +34,12 @@ class PinRobot(PinBackend):
         couplings: Joints that mimic others; they vanish from the robot's coordinates.
         name: Name of the robot; by default the model's.
         findings: What reading its description brought up.
+        collision_meshes: "hull": meshes count by their convex hulls in collision checks, so that what is inside
+            touches and overlaps have a depth; "exact": by their triangles, which miss what is wholly inside and know
+            no depth.
+        disabled_pairs: (link, link, reason) that are not checked for collision, as an SRDF lists them; then nothing
+            else is left out but what is fixed to each other. By default neighbouring links and pairs that touch in
+            the home configuration are. Pairs that a given collision model brings stay as they are.
 
     Scratch memory is private, one per thread, so any number of threads may ask one robot; builders (`add_frame`,
     `set_base_placement`, ...) must not run meanwhile. Who edits `model` by hand calls `refresh` afterwards.
@@ -47,8 +56,12 @@ class PinRobot(PinBackend):
         couplings: Iterable[Coupling] = (),
         name: str | None = None,
         findings: Iterable[Finding] = (),
+        collision_meshes: str = "hull",
+        disabled_pairs: Iterable[tuple[str, str, str]] | None = None,
     ) -> None:
-        self._model, self._collision, self._visual = _models(wrapper)
+        if collision_meshes not in ("hull", "exact"):
+            raise InputError(f'collision_meshes must be "hull" or "exact", got {collision_meshes!r}')
+        self._model, self._collision, self._visual = models_of(wrapper)
         self._couplings = check_couplings(self._model, couplings)
         self._extra = ExtraLimits()
         self._findings = tuple(findings)
@@ -62,6 +75,7 @@ class PinRobot(PinBackend):
         )
         if home_configuration is None:
             self._findings += self._moved_home()
+        self._set_up_collisions(collision_meshes, disabled_pairs)
 
     def _moved_home(self) -> tuple[Finding, ...]:
         neutral = self.neutral()
@@ -85,6 +99,8 @@ class PinRobot(PinBackend):
         rng: Any = None,
         root_joint: str = "fixed",
         mimic: bool = True,
+        srdf: Any = None,
+        collision_meshes: str = "hull",
         urdf_file: Any = None,
         package_dir: Any = None,
     ) -> PinRobot:
@@ -101,6 +117,10 @@ class PinRobot(PinBackend):
             rng: Generator or seed used where a call brings none.
             root_joint: How the root link moves in the world: "fixed", "floating" or "planar".
             mimic: Couple joints that mimic others; otherwise they are joints like all others.
+            srdf: Path of an SRDF file or an Srdf: which pairs of links are not checked for collision, and, where not
+                given here, the tcp (if it names one tool) and the home configuration (a state called "home", "rest",
+                "ready" or "default").
+            collision_meshes: "hull" or "exact", see the class.
             urdf_file: Alias of path.
             package_dir: Alias of package_dirs.
 
@@ -114,15 +134,37 @@ class PinRobot(PinBackend):
         if package_dir is not None:
             package_dirs = alias(package_dirs, package_dir, "package_dirs", "package_dir")
         loaded = load_urdf(path, package_dirs, strict=strict, gravity=gravity, root_joint=root_joint, mimic=mimic)
+        followers = [coupling.follower for coupling in loaded.couplings]
+        said = None if srdf is None else semantics(srdf, loaded.model, followers)
         return cls(
             wrapper=(loaded.model, loaded.collision, loaded.visual),
-            home_configuration=home_configuration,
+            home_configuration=said.home if said and home_configuration is None else home_configuration,
             base_placement=base_placement,
             rng=rng,
-            tcp=tcp,
+            tcp=said.tcp if said and tcp is None else tcp,
             couplings=loaded.couplings,
-            findings=loaded.findings,
+            findings=loaded.findings + (said.findings if said else ()),
+            collision_meshes=collision_meshes,
+            disabled_pairs=said.disabled_pairs if said else None,
         )
+
+    @classmethod
+    def empty(
+        cls, name: str = "robot", *, base_placement: Any = None, gravity: Any = (0.0, 0.0, -9.81), rng: Any = None
+    ) -> PinRobot:
+        """A robot without joints, to be built with `_add_body` and `_add_joint`.
+
+        Args:
+            name: Name of the robot.
+            base_placement: Pose of the base in the world.
+            gravity: Acceleration of free fall (3,) in world axes [m/s^2].
+            rng: Generator or seed used where a call brings none.
+        """
+        if not isinstance(name, str):
+            raise InputTypeError(f"name must be a string, got {type(name).__name__}")
+        model = pin.Model()
+        model.name, model.gravity = name, pin.Motion(vector(gravity, 3, "gravity"), np.zeros(3))
+        return cls(wrapper=model, base_placement=base_placement, rng=rng)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -140,6 +182,7 @@ class PinRobot(PinBackend):
         Returns:
             Index of the frame in `model.frames`.
         """
+        self._commit()
         index = self._table.ids[self._existing_frame(parent_frame, "parent_frame")]
         parent = self._model.frames[index]
         pose = parent.placement * as_transformation(placement, "placement").se3()
@@ -155,6 +198,7 @@ class PinRobot(PinBackend):
         Returns:
             Index of the frame in `model.frames`.
         """
+        self._commit()
         if not isinstance(parent_joint, str):
             raise InputTypeError(f"parent_joint must be the name of a joint, got {type(parent_joint).__name__}")
         if not self._model.existJointName(parent_joint):
@@ -209,7 +253,7 @@ class PinRobot(PinBackend):
             jerk: Likewise.
         """
         rates = {"velocity": velocity, "acceleration": acceleration, "torque": torque, "jerk": jerk}
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         at, now = twin._coordinates, twin._limits
         twin._extra = overrides.with_limits(twin._model, at, now, twin._extra, position, rates)
         twin._rebuild()
@@ -233,7 +277,7 @@ class PinRobot(PinBackend):
             friction: Coulomb friction [N m or N].
         """
         given = {"rotor_inertia": rotor_inertia, "gear_ratio": gear_ratio, "damping": damping, "friction": friction}
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         overrides.with_motors(twin._model, twin._coordinates, given)
         twin._rebuild()
         return twin
@@ -248,35 +292,7 @@ class PinRobot(PinBackend):
             frame: Frame the body is fixed to; None is the tcp.
         """
         name = self._frame(frame)
-        twin = copy.deepcopy(self)
+        twin = self._twin()
         overrides.with_payload(twin._model, twin._model.frames[twin._frame_id(name)], mass, com, inertia)
         twin._rebuild()
         return twin
-
-
-def _models(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
-    if isinstance(wrapper, pin.Model):
-        parts = (wrapper, None, None)
-    elif isinstance(wrapper, tuple | list) and 1 <= len(wrapper) <= 3:
-        parts = (*wrapper, None, None)[:3]
-    elif hasattr(wrapper, "model"):
-        parts = (wrapper.model, getattr(wrapper, "collision_model", None), getattr(wrapper, "visual_model", None))
-    else:
-        parts = (None, None, None)
-    if not isinstance(parts[0], pin.Model):
-        raise InputTypeError(
-            f"wrapper must be a RobotWrapper, a Model or (model, collision, visual), got {type(wrapper).__name__}"
-        )
-    mimics = [name for name, joint in zip(parts[0].names, parts[0].joints, strict=True) if "Mimic" in joint.shortname()]
-    if mimics:
-        raise UnsupportedError(
-            f"joint {mimics[0]!r} is Pinocchio's mimic joint, which most of its algorithms refuse; build the model "
-            "with mimic=False and pass couplings=[Coupling(follower, leader, multiplier, offset)]"
-        )
-    for part in parts[1:]:
-        if part is not None and not isinstance(part, pin.GeometryModel):
-            raise InputTypeError(
-                f"collision and visual must be pinocchio GeometryModel or None, got {type(part).__name__}"
-            )
-    collision, visual = (pin.GeometryModel() if part is None else part.copy() for part in parts[1:])
-    return parts[0].copy(), collision, visual

@@ -86,6 +86,8 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
         | {"none inside": {r.joints[-1]: None}, "ragged": {r.joints[-1]: [[0.0], [1.0, 2.0]]}}
     ),
     "kind": lambda r: {"unknown": "no_such_thing", "none": None, "number": 3, "array": np.zeros(3), "list": ["tcp"]},
+    "threads": lambda r: {"zero": 0, "negative": -1, "text": "two", "half": 0.5, "yes": True},
+    "task": lambda r: {"number": 3.0, "text": "scene", "object": Anything(), "list": []},
     "mass": lambda r: {"none": None, "negative": -1.0, "nan": np.nan, "vector": [1.0, 2.0], "text": "heavy"},
     "inertia": lambda r: {
         "shape": np.zeros(3),

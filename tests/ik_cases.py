@@ -57,6 +57,15 @@ def inside(robot: Any, q: Array) -> bool:
     return bool((lower <= q).all() and (q <= upper).all())
 
 
+def clear_configuration(robot: Any, rng: np.random.Generator) -> Array:
+    """A random configuration in which the robot does not touch itself."""
+    for _ in range(1000):
+        q: Array = robot.random_configuration(rng)
+        if not robot.has_self_collision(q):
+            return q
+    raise AssertionError("every configuration collides")
+
+
 def problem(seed: int = 0, name: str = "sevenr_arm") -> tuple[PinRobot, Transformation, Array]:
     """A robot, a pose it can take on, and a start somewhere else."""
     robot = arm(name)

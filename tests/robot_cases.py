@@ -88,7 +88,8 @@ def shared(name: str) -> Any:
 
 
 def fresh(name: str) -> Any:
-    return BUILDERS[name]()
+    """A robot of its own for a test that changes it; samples that are no case of their own, too."""
+    return BUILDERS[name]() if name in BUILDERS else PinRobot.from_urdf(path_of(name))
 
 
 def state(robot: RobotBase, seed: int = 0) -> tuple[Array, Array, Array]:

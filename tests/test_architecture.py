@@ -107,7 +107,7 @@ def test_arrows_inside_robot() -> None:
     assert graph["arrays"] <= {"errors"}
     assert not reached("spatial", graph) & {"transformation", "tolerance"}
     assert not reached("tolerance", graph) & {"base", "loading", "kinematics", "dynamics", "pin_robot"}
-    for module in ("loading", "kinematics", "dynamics"):
+    for module in ("loading", "kinematics", "dynamics", "body", "rearranging", "draft"):
         assert not reached(module, graph) & {"base", "pin_robot"}, module
 
 

@@ -24,6 +24,7 @@ from knuckle import (
 from knuckle.robot import native
 
 from . import closed_forms, samples
+from .ik_cases import clear_configuration
 
 NEAR = 1e-6 if native.AVAILABLE else 1e-4
 """The kernel solves branches to 1e-8; without it they are as near as the tolerance."""
@@ -32,7 +33,7 @@ ARRAYS = ("q", "success", "status", "position_error", "rotation_error", "iterati
 
 def work(robot: PinRobot, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    goals = np.array([robot.random_configuration(rng) for _ in range(count)])
+    goals = np.array([clear_configuration(robot, rng) for _ in range(count)])
     starts = np.array([robot.random_configuration(rng) for _ in range(count)])
     return robot.fk(goals), starts
 

@@ -9,7 +9,19 @@ from knuckle import PinRobot, ToleratedPose, Transformation
 from knuckle.ik import IKStatus
 
 from . import closed_forms as cf
-from .ik_cases import ALL_METHODS, EVERY, REAL, TIGHT, arm, inside, methods_for, position_only, reached, real_arm
+from .ik_cases import (
+    ALL_METHODS,
+    EVERY,
+    REAL,
+    TIGHT,
+    arm,
+    clear_configuration,
+    inside,
+    methods_for,
+    position_only,
+    reached,
+    real_arm,
+)
 from .samples import path_of
 
 CASES = [(name, tcp, method) for name, tcp in EVERY for method in methods_for(arm(name, tcp))]
@@ -23,7 +35,7 @@ def test_targets_within_reach_are_found(name: str, tcp: str | None, method: str)
     rng = np.random.default_rng(0)
     solved = 0
     for seed in range(25):
-        target, start = robot.fk(robot.random_configuration(rng)), robot.random_configuration(rng)
+        target, start = robot.fk(clear_configuration(robot, rng)), clear_configuration(robot, rng)
         answer = robot.ik(target, ik_method=method, q_init=start, rng=seed)
         assert inside(robot, answer.q)
         assert answer.success == reached(robot, answer.q, target)
@@ -38,7 +50,7 @@ def test_targets_of_real_arms_are_found(name: str, method: str) -> None:
     rng = np.random.default_rng(0)
     solved = 0
     for seed in range(20):
-        target, start = robot.fk(robot.random_configuration(rng)), robot.random_configuration(rng)
+        target, start = robot.fk(clear_configuration(robot, rng)), clear_configuration(robot, rng)
         answer = robot.ik(target, ik_method=method, q_init=start, rng=seed)
         assert inside(robot, answer.q)
         assert answer.success == reached(robot, answer.q, target)
@@ -115,7 +127,7 @@ def test_only_joints_that_carry_the_tool_move(side: str) -> None:
     rng = np.random.default_rng(0)
     for method in methods_for(robot):
         for seed in range(3):
-            target, start = robot.fk(robot.random_configuration(rng)), robot.random_configuration(rng)
+            target, start = robot.fk(clear_configuration(robot, rng)), clear_configuration(robot, rng)
             answer = robot.ik(target, ik_method=method, q_init=start, rng=seed)
             assert answer
             assert (answer.q[~carrying] == start[~carrying]).all()
@@ -127,7 +139,7 @@ def test_a_floating_base_moves_on_its_manifold(method: str) -> None:
     robot = arm("quadruped", "fl_foot")
     rng = np.random.default_rng(0)
     for seed in range(4):
-        q, start = robot.random_configuration(rng), robot.random_configuration(rng)
+        q, start = clear_configuration(robot, rng), clear_configuration(robot, rng)
         answer = robot.ik(robot.fk(q), ik_method=method, q_init=start, rng=seed)
         assert answer
         assert np.linalg.norm(answer.q[3:7]) == pytest.approx(1.0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""The README keeps its word: its Python example and its command lines run as printed."""
+"""README and docs keep their word: their Python examples and command lines run as printed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import coal
 import numpy as np
 import pytest
 
@@ -43,7 +44,7 @@ def test_every_recipe_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     q = np.array([0.0, 0.5, 0.0, -1.4, 0.0, 1.2, 0.0])
     robot = knuckle.PinRobot.from_urdf("urdf_samples/sevenr_arm.urdf")
     poses = robot.fk(np.array([q + 0.01 * i for i in range(5)]))
-    names = {"knuckle": knuckle, "q": q, "dq": 0.1 * q, "T": robot.fk(q + 0.1), "poses": poses}
+    names = {"knuckle": knuckle, "coal": coal, "q": q, "dq": 0.1 * q, "T": robot.fk(q + 0.1), "poses": poses}
     exec(compile(text, "README.md", "exec"), names | {"mask": [True] * 6 + [False]})
 
 
@@ -53,6 +54,23 @@ def test_command_lines_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert main(shlex.split(line)[1:]) == 0
     captured = capsys.readouterr()
     assert captured.out and not captured.err
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.stem)
+def test_pages_run_as_printed(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    text, names = page.read_text(encoding="utf-8"), {"__name__": page.stem}
+    for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(example, page.name, "exec"), names)
+    for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
+        for line in block.replace("/tmp", str(tmp_path)).splitlines():
+            if line.startswith("knuckle "):
+                assert main(shlex.split(line)[1:]) == 0, line
+    assert capsys.readouterr().out
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert link.startswith("https://") or (page.parent / link).exists(), link
 
 
 def test_every_command_is_shown() -> None:

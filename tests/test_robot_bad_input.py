@@ -51,9 +51,9 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "potential_energy": ({}, {"q": "one q"}),
     "friction": ({}, {"dq": "v"}),
     "motor_inertias": ({}, {"ddq": "v"}),
-    "id": ({}, {"q": "q", "dq": "v", "ddq": "v", **WRENCH, "f_ext": "f_ext"}),
-    "fd": ({"tau": "v"}, {"tau": "required v", "q": "q", "dq": "v", **WRENCH, "f_ext": "f_ext"}),
-    "static_torque": ({}, {"q": "q", **WRENCH, "f_ext": "f_ext"}),
+    "id": ({}, {"q": "q", "dq": "v", "ddq": "v", **WRENCH, "f_ext": "f_ext", "task": "task"}),
+    "fd": ({"tau": "v"}, {"tau": "required v", "q": "q", "dq": "v", **WRENCH, "f_ext": "f_ext", "task": "task"}),
+    "static_torque": ({}, {"q": "q", **WRENCH, "f_ext": "f_ext", "task": "task"}),
     "set_base_placement": ({}, {"placement": "pose"}),
     "move": ({}, {"displacement": "pose"}),
     "ik": ({}, {"target": "pose", "eef_pose": "pose"}),
@@ -77,13 +77,31 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {},
         {"rotor_inertia": "rates", "gear_ratio": "ratio", "damping": "rates", "friction": "rates"},
     ),
+    "has_self_collision": ({}, {"q": "q", "safety_margin": "mass", "threads": "threads"}),
+    "has_collisions": (
+        {"task": "nothing"},
+        {"q": "q", "safety_margin": "mass", "threads": "threads", "task": "task"},
+    ),
+    "collisions": ({}, {"q": "one q", "safety_margin": "mass", "task": "task"}),
+    "collision_info": ({}, {"q": "one q", "safety_margin": "mass", "task": "task"}),
+    "distance": ({}, {"q": "one q", "task": "task"}),
+    "distances": ({}, {"q": "one q", "task": "task"}),
     "with_payload": ({"mass": "one"}, {"mass": "mass", "com": "point", "inertia": "inertia", "frame": "frame"}),
 }
 # Trusting primitives, and methods without arguments or tested elsewhere.
 NOT_HERE = {
     *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
     *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
-    *("pose_batch", "refresh", "rnea"),
+    *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
+    *(
+        "pose_batch",
+        "refresh",
+        "rnea",
+        "add_collision_pairs",
+        "remove_collision_pairs",
+        "sample_collision_pairs",
+        "disabled_links",
+    ),
 }
 CASES = [
     (name, method, argument)
@@ -97,7 +115,15 @@ CASES = [
 
 def good(robot: Any, kind: str) -> Any:
     """A value that can be used."""
-    values = {"q": robot.neutral(), "v": np.zeros(robot.nv), "u": 0.5, "lwa": LWA, "new": "new", "one": 1.0}
+    values = {
+        "q": robot.neutral(),
+        "v": np.zeros(robot.nv),
+        "u": 0.5,
+        "lwa": LWA,
+        "new": "new",
+        "one": 1.0,
+        "nothing": None,
+    }
     values |= {"frame": robot.frames[-1], "pose": np.eye(4), "joint": robot.joints[-1]}
     return values[kind]
 
@@ -148,5 +174,6 @@ def test_no_method_is_forgotten() -> None:
     assert public - NOT_HERE == set(METHODS) | set(ON_PINOCCHIO)
     for method, (_, arguments) in (METHODS | ON_PINOCCHIO).items():
         flags = {"motor_inertia", "friction", "frames", "geometry", "collision", "visual", "self", "options"}
+        flags |= {"ignore_self_collisions"}
         taken = set(inspect.signature(getattr(PinRobot, method)).parameters)
         assert taken - flags <= set(arguments) and set(arguments) <= taken, method

@@ -1,0 +1,57 @@
+"""What an SRDF says about one model: pairs that are not checked, the tool, the home configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import pinocchio as pin
+
+from .errors import InputTypeError
+from .findings import Finding
+from .srdf import Srdf
+
+HOME_STATES = ("home", "rest", "ready", "default")
+"""Names of the states that are taken as home, the first that exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """An SRDF read for one model."""
+
+    disabled_pairs: tuple[tuple[str, str, str], ...]
+    """(link, link, reason)."""
+    tcp: str | None
+    """The link of the tool, if the SRDF names just one."""
+    home: dict[str, Any] | None
+    """Values by joint of the state called home."""
+    findings: tuple[Finding, ...]
+
+
+def semantics(srdf: Any, model: pin.Model, followers: Iterable[str] = ()) -> Semantics:
+    """Read an SRDF for a model.
+
+    Args:
+        srdf: Path of the file, or an Srdf.
+        model: Pinocchio's model.
+        followers: Joints that mimic others, whose values in a state say nothing new.
+
+    Raises:
+        DescriptionError: if the file cannot be read.
+    """
+    if not isinstance(srdf, Srdf):
+        if not isinstance(srdf, str | PathLike):
+            raise InputTypeError(f"srdf must be the path of an SRDF file or an Srdf, got {type(srdf).__name__}")
+        srdf = Srdf.load(srdf)
+    links = [str(f.name) for f in model.frames if f.type == pin.FrameType.BODY]
+    joints = [str(name) for name in model.names][1:]
+    pairs = tuple((a, b, reason) for (a, b), reason in srdf.reasons(links).items())
+    tips = [tip for tip in srdf.tips if tip in links]
+    known = set(joints) - set(followers)
+    name = next((n for n in HOME_STATES if any(s.name == n for s in srdf.states)), None)
+    home = None if name is None else {j: v for j, v in srdf.state(name).items() if j in known}
+    fixed = [str(f.name) for f in model.frames if f.type == pin.FrameType.FIXED_JOINT]
+    findings = srdf.findings + srdf.unknown_names(links, [*joints, *fixed])
+    return Semantics(pairs, tips[0] if len(tips) == 1 else None, home or None, findings)
