@@ -14,7 +14,7 @@ from .parser import Commands, add_command
 
 REQUIRED = ("knuckle", "pin", "coal", "numpy", "scipy", "meshcat")
 OPTIONAL = {  # distribution: what it is for, and the extra that brings it
-    "matplotlib": ("plots of a recorded search", "plot"),
+    "matplotlib": ("plots of recorded searches and loops", "plot"),
     "example-robot-data": ("descriptions of real arms", "robots"),
     "pytest": ("running the tests", "test"),
     "pytest-benchmark": ("running the benchmarks", "test"),
