@@ -150,8 +150,8 @@ class Course:
         end[-1] = True
         if self.acceleration is None or self.trajectory.interpolation == "linear":
             return end
-        c = self.acceleration.coefficients
-        left, right = c.sum(axis=1)[:-1], c[1:, 0]
+        first, last = self.acceleration.ends()
+        left, right = last[:-1], first[1:]
         end[:-1] = (np.abs(left - right) > 1e-9 * (1.0 + np.abs(left))).any(axis=1)
         return end
 

@@ -43,16 +43,15 @@ def position_check(course: Course, margin: float, units: Units) -> Check:
     path = course.path
     if path is None:
         above = _of_samples(course, course.trajectory.q, high)
-        below = _of_samples(course, -course.trajectory.q, -low)
+        least = _of_samples(course, -course.trajectory.q, -low)
+        below = Peaks(-least.value, least.time, least.over)
     else:
-        above = path.peaks(high + _slack(high))
-        below = path.negative().peaks(-low + _slack(low))
-    excess = np.stack([above.value - high, below.value + low])
+        below, above = path.peaks(low - _slack(low), high + _slack(high))
+    excess = np.stack([above.value - high, low - below.value])
     excess = np.where(np.isfinite(excess), excess, -np.inf)
     side, column = np.unravel_index(int(excess.argmax()), excess.shape)
     bound = (high, low)[side][column]
-    value = above.value[column] if side == 0 else -below.value[column]
-    time = (above, below)[side].time[column]
+    value, time = (above, below)[side].value[column], (above, below)[side].time[column]
     count = int((above.over | below.over).any(axis=1).sum())
     name, unit = course.robot.coordinate_names[column], units.of("position", int(column))
     word = ("upper", "lower")[side]
@@ -87,7 +86,8 @@ def rate_peaks(course: Course, kind: str, limits: Array) -> Peaks | None:
     if kind == "jerk" and course.acceleration is not None:
         poly = course.acceleration.derivative()
     assert isinstance(poly, Piecewise)
-    return _larger(poly.peaks(bound), poly.negative().peaks(bound))
+    below, above = poly.peaks(-bound, bound)
+    return _larger(Peaks(-below.value, below.time, below.over), above)
 
 
 def torque_check(

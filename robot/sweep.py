@@ -15,6 +15,7 @@ carry both shapes of a pair move both alike and count for nothing. So the distan
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,51 +62,80 @@ def sweeps(robot: Any, task: Any, low: Array, high: Array) -> tuple[Sweep | None
     checker = getattr(robot, "_checker", None)
     if checker is None:
         return None, None
-    own = checker()
-    scene = None if task is None or not task.obstacles else robot._scene_checker(task)
+    own, scene = checker(), None
     at = robot._coordinates
     most = np.maximum(np.abs(at.to_pinocchio(low)), np.abs(at.to_pinocchio(high)))
-    return _sweep(robot.model, at, own, most), _sweep(robot.model, at, scene, most)
+    chains = chains_of(robot.model, most)
+    speeds = np.array([body_reach(chains, robot.model.nv, body) for body in own.bodies]).reshape(-1, robot.model.nv)
+    if task is not None and task.obstacles:
+        scene = robot._scene_checker(task)
+    still = np.zeros((0 if scene is None else len(scene.bodies) - len(own.bodies), robot.model.nv))
+    return _sweep(at, own, speeds), _sweep(at, scene, np.vstack([speeds, still]))
 
 
-def _sweep(model: pin.Model, at: Coordinates, checker: CollisionChecker | None, most: Array) -> Sweep | None:
+def _sweep(at: Coordinates, checker: CollisionChecker | None, speeds: Array) -> Sweep | None:
     if checker is None or not len(checker.pairs):
         return None
-    speeds = np.array([body_reach(model, body, most) for body in checker.bodies])
     carried = speeds > 0.0
     a, b = checker.pairs[:, 0], checker.pairs[:, 1]
     reach = np.where(carried[a] & carried[b], 0.0, speeds[a] + speeds[b])
     return Sweep(checker, reach if at.velocity_map is None else reach @ np.abs(at.velocity_map))
 
 
-def body_reach(model: pin.Model, body: Body, most: Array) -> Array:
-    """How far any point of a shape moves at most per unit of way of each degree of freedom (nv) of the model.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joint:
+    """What the reach of a shape needs to know of one joint."""
+
+    parent: int
+    v: slice
+    linear: Array
+    """How far its frame moves per unit of each of its degrees of freedom."""
+    angular: Array
+    axis: Array | None
+    """In its own frame, if it only turns about one."""
+    way: Array
+    """From the parent to it, in the parent (3,)."""
+    slide: float
+    """How far it gets from there."""
+
+
+def chains_of(model: pin.Model, most: Array) -> list[_Joint]:
+    """The joints of a model, the universe first, each with its parent.
 
     Args:
         model: Pinocchio's model.
-        body: The shape.
         most: Greatest absolute value of each coordinate (model.nq,), for sliding joints.
     """
-    result = np.zeros(model.nv)
-    joint, centre = body.joint, np.asarray(body.placement.act(body.convex.centre))
-    beyond = body.convex.radius
-    way, far = centre, float(np.linalg.norm(centre)) + beyond
-    while joint > 0:
-        kind = model.joints[joint]
+    nothing = np.zeros(0)
+    joints, neutral = [_Joint(0, slice(0, 0), nothing, nothing, None, np.zeros(3), 0.0)], pin.neutral(model)
+    for j in range(1, model.njoints):
+        kind = model.joints[j]
         data = kind.createData()
-        kind.calc(data, pin.neutral(model))
+        kind.calc(data, neutral)
         S = np.asarray(data.S, dtype=np.float64).reshape(6, kind.nv)
-        linear, angular = np.linalg.norm(S[:3], axis=0), np.linalg.norm(S[3:], axis=0)
-        if kind.nv == 1 and linear[0] < 1e-12:
-            axis = S[3:, 0] / angular[0]
-            arm = float(np.linalg.norm(way - axis * (axis @ way))) + beyond
-        else:
-            arm = far
-        result[kind.idx_v : kind.idx_v + kind.nv] = np.maximum(linear + angular * arm, 1e-12)
-        way = np.asarray(model.jointPlacements[joint].translation)
-        beyond = far + _slide(kind, most)
-        far = float(np.linalg.norm(way)) + beyond
-        joint = model.parents[joint]
+        linear, angular = np.sqrt((S[:3] ** 2).sum(axis=0)), np.sqrt((S[3:] ** 2).sum(axis=0))
+        axis = S[3:, 0] / angular[0] if kind.nv == 1 and linear[0] < 1e-12 else None
+        v = slice(kind.idx_v, kind.idx_v + kind.nv)
+        way = np.array(model.jointPlacements[j].translation)
+        joints.append(_Joint(model.parents[j], v, linear, angular, axis, way, _slide(kind, most)))
+    return joints
+
+
+def body_reach(chains: list[_Joint], nv: int, body: Body) -> Array:
+    """How far any point of a shape moves at most per unit of way of each degree of freedom (nv,) of the model."""
+    result = np.zeros(nv)
+    joint, beyond = body.joint, body.convex.radius
+    way = np.asarray(body.placement.act(body.convex.centre))
+    while joint > 0:
+        link = chains[joint]
+        far = math.sqrt(way @ way) + beyond
+        arm = far
+        if link.axis is not None:
+            along = float(link.axis @ way)
+            arm = math.sqrt(max(0.0, way @ way - along * along)) + beyond
+        result[link.v] = np.maximum(link.linear + link.angular * arm, 1e-12)
+        way, beyond = link.way, far + link.slide
+        joint = link.parent
     return result
 
 

@@ -147,7 +147,7 @@ class Trajectory:
         at = speed.locate(self.t)
         if self.interpolation != "linear":
             return _kept(speed.evaluate(*at)), _kept(speed.derivative().evaluate(*at))
-        slopes = speed.coefficients[:, 0]
+        slopes = speed.coefficients[0]
         edges = np.vstack([slopes[:1], slopes, slopes[-1:]])
         h = np.diff(self.t)
         spans = np.concatenate([h[:1], h, h[-1:]])[:, None]
