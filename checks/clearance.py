@@ -26,8 +26,6 @@ from ..robot.sweep import Sweep
 from .course import Course
 from .report import Check
 
-RESOLUTION = 1e-3
-"""Default [m]."""
 _FINAL = 0.1
 """Part of the resolution at which halving ends."""
 
@@ -68,7 +66,7 @@ class _Stretches:
         )
 
 
-def clearance(course: Course, sweep: Sweep, margin: float, resolution: float = RESOLUTION) -> Clearance:
+def clearance(course: Course, sweep: Sweep, margin: float, resolution: float = 1e-3) -> Clearance:
     """The least distance along a course, and where it is below `margin` [m]."""
     count = len(course.spans)
     open_ = _Stretches(np.arange(count), np.zeros(count), np.ones(count))

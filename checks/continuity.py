@@ -54,7 +54,9 @@ def continuity_check(course: Course, units: Units) -> Check:
             f"{value:.6g} {unit} off what its neighbours say, {limit:.6g} allowed, at {time:.6g} s"
         )
     else:
-        message = f"no jumps; greatest deviation of a mean velocity is {value:.6g} {unit} of {name}, {limit:.6g} allowed"
+        message = (
+            f"no jumps; greatest deviation of a mean velocity is {value:.6g} {unit} of {name}, {limit:.6g} allowed"
+        )
     return Check("continuity", not count, value, limit, time, name, count, limit - value, unit, message)
 
 

@@ -116,9 +116,7 @@ class Course:
         """States at parts u (M,) of the segments (M,)."""
         t, q = self.trajectory.t[segment] + u * self.spans[segment], self.configurations(segment, u)
         if self.speed is not None and self.acceleration is not None and self.trajectory.interpolation != "linear":
-            return States(
-                segment, u, t, q, self.speed.evaluate(segment, u), self.acceleration.evaluate(segment, u)
-            )
+            return States(segment, u, t, q, self.speed.evaluate(segment, u), self.acceleration.evaluate(segment, u))
         blend = u[:, None]
         dq = self.steps[segment] / self.spans[segment, None]
         if "dq" in self.trajectory.given:
@@ -163,12 +161,16 @@ def course_of(robot: RobotBase, trajectory: Any) -> Course:
         InputError: naming the columns that are missing, left over or too many.
     """
     if not isinstance(trajectory, Trajectory):
-        raise InputTypeError(f"trajectory must be a Trajectory, got {type(trajectory).__name__}; Trajectory.load reads one")
+        raise InputTypeError(
+            f"trajectory must be a Trajectory, got {type(trajectory).__name__}; Trajectory.load reads one"
+        )
     if trajectory.names is not None:
         trajectory = trajectory.ordered(robot.coordinate_names)
     if trajectory.q.shape[1] != robot.nq:
         names = ", ".join(robot.coordinate_names)
-        raise InputError(f"trajectory has {trajectory.q.shape[1]} columns of q, robot {robot.name!r} has {robot.nq}: {names}")
+        raise InputError(
+            f"trajectory has {trajectory.q.shape[1]} columns of q, robot {robot.name!r} has {robot.nq}: {names}"
+        )
     flat = all(q.stop - q.start == 1 == v.stop - v.start for q, v in robot.coordinate_slices().values())
     if not flat:
         return Course(robot, _on_manifold(robot, trajectory), None)
@@ -186,9 +188,7 @@ def _on_manifold(robot: RobotBase, trajectory: Trajectory) -> Trajectory:
         width = getattr(trajectory, name).shape[1]
         if width != robot.nv:
             raise InputError(f"{name} has {width} columns, robot {robot.name!r} has {robot.nv} degrees of freedom")
-    q = robot._on_manifold(trajectory.q, "q")
-    rates = [getattr(trajectory, name) if name in trajectory.given else None for name in ("dq", "ddq")]
-    return Trajectory(trajectory.t, q, *rates, trajectory.names, interpolation="linear")
+    return trajectory._with(q=robot._on_manifold(trajectory.q, "q"))
 
 
 def _continued(robot: RobotBase, trajectory: Trajectory) -> Trajectory:
@@ -202,5 +202,4 @@ def _continued(robot: RobotBase, trajectory: Trajectory) -> Trajectory:
     q = trajectory.q.copy()
     turns = np.vstack([np.zeros((1, len(columns))), -np.cumsum(np.round(step[:, columns] / _TURN), axis=0)])
     q[:, columns] += _TURN * turns
-    rates = [getattr(trajectory, name) if name in trajectory.given else None for name in ("dq", "ddq")]
-    return Trajectory(trajectory.t, q, *rates, trajectory.names, interpolation=trajectory.interpolation)
+    return trajectory._with(q=q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +82,9 @@ def rate_peaks(course: Course, kind: str, limits: Array) -> Peaks | None:
     if straight:
         slopes = np.abs(course.steps) / course.spans[:, None]
         found = Peaks(slopes.max(axis=0), course.trajectory.t[slopes.argmax(axis=0)], slopes > bound)
-        return _larger(found, _of_samples(course, np.abs(course.dq), bound)) if "dq" in course.trajectory.given else found
+        return (
+            _larger(found, _of_samples(course, np.abs(course.dq), bound)) if "dq" in course.trajectory.given else found
+        )
     poly = {"velocity": course.speed, "acceleration": course.acceleration}.get(kind)
     if kind == "jerk" and course.acceleration is not None:
         poly = course.acceleration.derivative()
@@ -90,19 +93,10 @@ def rate_peaks(course: Course, kind: str, limits: Array) -> Peaks | None:
     return _larger(Peaks(-below.value, below.time, below.over), above)
 
 
-def torque_check(
-    course: Course, scale: float, units: Units, *, friction: bool, motor_inertia: bool, task: Any
-) -> Check:
+def torque_check(course: Course, torques: Callable[[States], Array], scale: float, units: Units) -> Check:
     """Torques of inverse dynamics within `scale` times their limits, on the grid of the course."""
     limits = scale * course.robot.limits.torque
-
-    def torques(states: States) -> Array:
-        tau = course.robot.id(
-            states.q, states.dq, states.ddq, friction=friction, motor_inertia=motor_inertia, task=task
-        )
-        return np.abs(tau)
-
-    peaks = sampled_peaks(course, torques, limits + _slack(limits))
+    peaks = sampled_peaks(course, lambda states: np.abs(torques(states)), limits + _slack(limits))
     return _against(course, "torque", peaks, limits, units)
 
 
@@ -139,7 +133,7 @@ def _slack(limit: Array) -> Array:
 def _of_samples(course: Course, values: Array, bound: Array) -> Peaks:
     """Peaks of values (N, n) at the samples; a sample counts for the interval after it."""
     at, columns = values.argmax(axis=0), np.arange(values.shape[1])
-    over = values > bound
+    over: Any = values > bound
     over = np.vstack([over[:-2], over[-2:].any(axis=0)[None]])
     return Peaks(values[at, columns], course.trajectory.t[at], over)
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ class TrajectoryReport:
     """What the reader should know: limits that are missing, units that look wrong."""
     course: Any = field(default=None, repr=False)
     """The motion that was checked, for plots."""
+    options: Any = field(default=None, repr=False)
+    """What it was checked against, for plots."""
 
     def __bool__(self) -> bool:
         return self.feasible
@@ -98,6 +101,30 @@ class TrajectoryReport:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The report as strict JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def save_plot(self, path: str | Path) -> Path:
+        """Draw joints, torques, tool and clearance to a file (.png, .pdf, .svg), limits and worst places marked.
+
+        Raises:
+            MissingDependencyError: if matplotlib is not installed.
+        """
+        from .plots import save_plot
+
+        return save_plot(self, path)
+
+    def save_html(self, path: str | Path, *, animation: str | None = None) -> Path:
+        """Write a page that holds everything: verdict, table, plots; it asks nothing of any server.
+
+        Args:
+            path: The file.
+            animation: HTML to be put in as it is, for a moving robot.
+
+        Raises:
+            MissingDependencyError: if matplotlib is not installed.
+        """
+        from .html import save_html
+
+        return save_html(self, path, animation)
 
     def __str__(self) -> str:
         """The verdict and a line for every check."""

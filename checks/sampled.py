@@ -65,9 +65,7 @@ def _worth_a_look(values: Array, bound: Array) -> NDArray[np.intp]:
     return np.unique(np.concatenate([rows, values.argmax(axis=0)]))
 
 
-def _refined(
-    course: Course, function: Function, times: Array, rows: NDArray[np.intp]
-) -> list[tuple[States, Array]]:
+def _refined(course: Course, function: Function, times: Array, rows: NDArray[np.intp]) -> list[tuple[States, Array]]:
     """States around some of the times, and their values."""
     low, high = times[np.maximum(rows - 1, 0)], times[np.minimum(rows + 1, len(times) - 1)]
     done = []

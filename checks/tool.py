@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..robot.arrays import Array
-from ..robot.errors import InputError, unknown_name
+from ..robot.errors import unknown_name
 from ..robot.spatial import ReferenceFrame
 from ..robot.tolerance import ToleratedPose
 from ..robot.transformation import Transformation
@@ -18,17 +18,16 @@ from .report import Check, skipped
 from .sampled import sampled_peaks
 
 
-def _jacobians(course: Course, states: States, frame: str) -> Array:
-    return course.robot.frame_jacobian_batch(
-        np.ascontiguousarray(states.q), frame, ReferenceFrame.LOCAL_WORLD_ALIGNED
-    )
+def tool_jacobians(course: Course, states: States, frame: str) -> Array:
+    """Jacobians (M, 6, nv) of a frame, world axes."""
+    return course.robot.frame_jacobian_batch(np.ascontiguousarray(states.q), frame, ReferenceFrame.LOCAL_WORLD_ALIGNED)
 
 
 def speed_checks(course: Course, frame: str, linear: float, angular: float) -> list[Check]:
     """Speed of the origin of a frame [m/s] and of its rotation [rad/s], on the grid of the course."""
 
     def speeds(states: States) -> Array:
-        twist = (_jacobians(course, states, frame) @ states.dq[:, :, None])[:, :, 0]
+        twist = (tool_jacobians(course, states, frame) @ states.dq[:, :, None])[:, :, 0]
         return np.asarray(np.linalg.norm(twist.reshape(-1, 2, 3), axis=2))
 
     limits = np.array([linear, angular])
@@ -51,7 +50,7 @@ def singularity_checks(course: Course, frame: str, least: float, condition: floa
     """
 
     def measure(states: States) -> Array:
-        largest, smallest = singular_values(_jacobians(course, states, frame))
+        largest, smallest = singular_values(tool_jacobians(course, states, frame))
         with np.errstate(divide="ignore", over="ignore"):
             return np.column_stack([-smallest, np.where(smallest > 0.0, largest / smallest, np.finfo(float).max)])
 
@@ -117,13 +116,3 @@ def goal_check(course: Course, frame: str, goals: dict[str, ToleratedPose]) -> C
     verb = "ends at" if ok else "misses"
     said = f"{frame} {verb} {name!r}: {apart.translation:.4g} m and {apart.rotation:.4g} rad from its centre"
     return Check("goal", ok, misses[name], 0.0, t, name, int(not ok), -misses[name], "", said)
-
-
-def positive(value: Any, name: str) -> float:
-    """A positive bound; None is none."""
-    if value is None:
-        return math.inf
-    number = float(value)
-    if not number > 0.0:
-        raise InputError(f"{name} must be positive, got {value!r}; None sets no bound")
-    return number

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array
 from ..robot.constraints import as_robot_constraints
-from ..robot.errors import InputError, InputTypeError, unknown_name
 from ..robot.sweep import sweeps
-from .clearance import RESOLUTION, clearance, clearance_check
+from ..robot.tolerance import ToleratedPose
+from .clearance import clearance, clearance_check
 from .continuity import continuity_check, time_check
 from .course import Course, course_of
 from .limits import KINDS, Units, position_check, rate_check, torque_check
+from .options import RESOLUTION, Options, options_of
 from .report import Check, TrajectoryReport, skipped
 from .task_constraints import constraint_check
-from .tool import goal_check, goals_of, positive, singularity_checks, speed_checks
+from .tool import goal_check, goals_of, singularity_checks, speed_checks
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    scales: dict[str, float]
-    position_margin: float
-    safety_margin: float
-    resolution: float
-    friction: bool
-    motor_inertia: bool
-    collisions: bool
 
 
 def check_trajectory(
@@ -92,79 +81,54 @@ def check_trajectory(
     Raises:
         InputError: on a trajectory that does not fit the robot, or bad arguments.
     """
-    if task is not None and not hasattr(task, "obstacles"):
-        raise InputTypeError(f"task must be a Task, got {type(task).__name__}")
-    options = _Options(
-        _scales(limits_scale),
-        scalar(position_margin, "position_margin", minimum=0.0),
-        scalar(safety_margin, "safety_margin", minimum=0.0),
-        scalar(resolution, "resolution", positive=True),
-        bool(friction),
-        bool(motor_inertia),
-        bool(collisions),
-    )
+    given = dict(
+        limits_scale=limits_scale, position_margin=position_margin, payload=payload, payload_com=payload_com,
+        friction=friction, motor_inertia=motor_inertia, safety_margin=safety_margin, resolution=resolution,
+        collisions=collisions, frame=frame, max_linear=max_linear, max_angular=max_angular,
+        min_singular_value=min_singular_value, max_condition=max_condition,
+    )  # fmt: skip
+    options, goals = options_of(robot, task, given), goals_of(task, goal)
     course = course_of(robot, trajectory)
-    units = Units(slides(robot))
-    carrying = course if payload is None else _carrying(course, payload, payload_com)
     checks = [
+        *_joint_checks(course, options),
+        *_tool_checks(course, options, goals),
+        *_clearances(course, options),
+        *_constraints(course, options, constraints),
+    ]
+    spec = course.trajectory
+    return TrajectoryReport(
+        robot.name, len(spec), spec.duration, spec.interpolation, tuple(checks), _notes(course), course, options
+    )
+
+
+def _joint_checks(course: Course, options: Options) -> list[Check]:
+    units = Units(slides(course.robot))
+    return [
         time_check(course),
         continuity_check(course, units),
         position_check(course, options.position_margin, units),
         *(rate_check(course, kind, options.scales[kind], units) for kind in KINDS[:3]),
-        torque_check(
-            carrying, options.scales["torque"], units,
-            friction=options.friction, motor_inertia=options.motor_inertia, task=task,
-        ),
-    ]  # fmt: skip
-    if frame is not None or robot.frames:
-        checks += _tool_checks(
-            course, robot._frame(frame), max_linear, max_angular, min_singular_value, max_condition, task, goal
-        )
-    checks += _clearances(course, task, options)
-    checks += _constraints(course, task, constraints, options)
-    notes = _notes(course, checks)
-    spec = course.trajectory
-    return TrajectoryReport(
-        robot.name, len(spec), spec.duration, spec.interpolation, tuple(checks), notes, course
-    )
-
-
-def _scales(value: Any) -> dict[str, float]:
-    if isinstance(value, Mapping):
-        unknown = [key for key in value if key not in KINDS]
-        if unknown:
-            raise unknown_name("kind of limits", unknown[0], KINDS)
-        return {kind: scalar(value.get(kind, 1.0), f"limits_scale[{kind!r}]", positive=True) for kind in KINDS}
-    return dict.fromkeys(KINDS, scalar(value, "limits_scale", positive=True))
-
-
-def _carrying(course: Course, payload: Any, com: Any) -> Course:
-    with_payload = getattr(course.robot, "with_payload", None)
-    if with_payload is None:
-        raise InputError(f"robot {course.robot.name!r} takes no payload; leave payload out")
-    mass = scalar(payload, "payload", minimum=0.0)
-    loaded = with_payload(mass, None if com is None else vector(com, 3, "payload_com"))
-    return Course(loaded, course.trajectory, course.path)
-
-
-def _tool_checks(
-    course: Course, frame: str, linear: Any, angular: Any, least: Any, condition: Any, task: Any, goal: Any
-) -> list[Check]:
-    smallest = -np.inf if least is None else scalar(least, "min_singular_value", minimum=0.0)
-    return [
-        *speed_checks(course, frame, positive(linear, "max_linear"), positive(angular, "max_angular")),
-        *singularity_checks(course, frame, smallest, positive(condition, "max_condition")),
-        goal_check(course, frame, goals_of(task, goal)),
+        torque_check(course, options.torques, options.scales["torque"], units),
     ]
 
 
-def _clearances(course: Course, task: Any, options: _Options) -> list[Check]:
+def _tool_checks(course: Course, options: Options, goals: dict[str, ToleratedPose]) -> list[Check]:
+    if options.frame is None:
+        return []
+    return [
+        *speed_checks(course, options.frame, options.max_linear, options.max_angular),
+        *singularity_checks(course, options.frame, options.min_singular_value, options.max_condition),
+        goal_check(course, options.frame, goals),
+    ]
+
+
+def _clearances(course: Course, options: Options) -> list[Check]:
     if not options.collisions:
         return [skipped("self_collision", "not asked for"), skipped("scene_collision", "not asked for")]
     checks = []
     reasons = ("no pair of the robot's shapes is checked", "there are no obstacles, or no shapes to touch them")
     names = ("self_collision", "scene_collision")
-    for name, sweep, reason in zip(names, sweeps(course.robot, task, *course.extent), reasons, strict=True):
+    for name, sweep, reason in zip(names, sweeps(course.robot, options.task, *course.extent), reasons, strict=True):
         if sweep is None:
             checks.append(skipped(name, reason))
             continue
@@ -173,7 +137,8 @@ def _clearances(course: Course, task: Any, options: _Options) -> list[Check]:
     return checks
 
 
-def _constraints(course: Course, task: Any, further: Any, options: _Options) -> list[Check]:
+def _constraints(course: Course, options: Options, further: Any) -> list[Check]:
+    task = options.task
     listed = (*getattr(task, "constraints", ()), *as_robot_constraints(further))
     checks: list[Check] = []
     for k, constraint in enumerate(listed, start=1):
@@ -189,12 +154,10 @@ def slides(robot: RobotBase) -> tuple[bool, ...]:
     if coordinates is None:
         return (False,) * robot.nv
     lengths = {"JointModelFreeFlyer": 3, "JointModelPlanar": 2, "JointModelTranslation": 3, "line": 1}
-    return tuple(
-        i < lengths.get(slot.kind, 0) for slot in coordinates.slots for i in range(slot.v.stop - slot.v.start)
-    )
+    return tuple(i < lengths.get(slot.kind, 0) for slot in coordinates.slots for i in range(slot.v.stop - slot.v.start))
 
 
-def _notes(course: Course, checks: list[Check]) -> tuple[str, ...]:
+def _notes(course: Course) -> tuple[str, ...]:
     notes = []
     limits, names = course.robot.limits, course.robot.dof_names
     for kind in KINDS:

@@ -57,7 +57,7 @@ class Piecewise:
     def evaluate(self, segment: NDArray[np.intp], u: Array) -> Array:
         """Values (M, n) at u (M,) of the segments (M,)."""
         c, u = self.coefficients, u[:, None]
-        value = c[-1][segment]
+        value: Array = c[-1][segment]
         for k in range(self.degree - 1, -1, -1):
             value = value * u + c[k][segment]
         return value

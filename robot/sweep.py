@@ -1,5 +1,4 @@
-"""How far the shapes of a robot can move against each other while its joints move: the bound behind collision checks
-between samples.
+"""The bound behind collision checks between samples: how far shapes move against each other while joints move.
 
 While joint j turns by an angle, a point fixed to what it carries moves no farther than the angle times its distance
 from the axis. That distance never exceeds

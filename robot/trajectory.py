@@ -210,20 +210,17 @@ class Trajectory:
             name = self.names[at] if self.names else f"joint {at}"
             raise InputError(f"other starts {gap[at]:.6g} away from this trajectory's end in {name!r}; add a way there")
         t = np.concatenate([self.t, other.t[1:] - other.t[0] + self.t[-1]])
-        rates = [
-            None if a is None or b is None else np.vstack([a, b[1:]])
-            for a, b in zip(self._rates, other._rates, strict=True)
-        ]
+        pairs = zip(self._rates, other._rates, strict=True)
+        dq, ddq = (None if a is None or b is None else np.vstack([a, b[1:]]) for a, b in pairs)
         kind = self.interpolation if self.interpolation == other.interpolation else None
-        return Trajectory(t, np.vstack([self.q, other.q[1:]]), *rates, self.names, interpolation=kind)
+        return self._with(t=t, q=np.vstack([self.q, other.q[1:]]), dq=dq, ddq=ddq, interpolation=kind)
 
     def slowed(self, factor: Any) -> Trajectory:
         """The same path in `factor` times the time; velocities fall by it, accelerations by its square."""
         k = scalar(factor, "factor", positive=True)
         dq, ddq = self._rates
         dq, ddq = None if dq is None else dq / k, None if ddq is None else ddq / k**2
-        t = self.t[0] + k * (self.t - self.t[0])
-        return Trajectory(t, self.q, dq, ddq, self.names, interpolation=self.interpolation)
+        return self._with(t=self.t[0] + k * (self.t - self.t[0]), dq=dq, ddq=ddq)
 
     def ordered(self, names: Sequence[str]) -> Trajectory:
         """The same with its columns in the order of `names`, which must be those of this trajectory.
@@ -245,12 +242,18 @@ class Trajectory:
         if any(v is not None and v.shape != self.q.shape for v in self._rates):
             raise UnsupportedError("columns can be reordered only where dq is as wide as q; give them in order")
         at = [self.names.index(name) for name in wanted]
-        rates = [None if v is None else v[:, at] for v in self._rates]
-        return Trajectory(self.t, self.q[:, at], *rates, wanted, interpolation=self.interpolation)
+        dq, ddq = (None if v is None else v[:, at] for v in self._rates)
+        return self._with(q=self.q[:, at], dq=dq, ddq=ddq, names=wanted)
 
     def with_interpolation(self, interpolation: str) -> Trajectory:
         """The same samples, interpolated otherwise."""
-        return Trajectory(self.t, self.q, *self._rates, self.names, interpolation=interpolation)
+        return self._with(interpolation=interpolation)
+
+    def _with(self, **changes: Any) -> Trajectory:
+        """The same with some arguments replaced."""
+        dq, ddq = self._rates
+        own = {"t": self.t, "q": self.q, "dq": dq, "ddq": ddq, "names": self.names}
+        return Trajectory(**{**own, "interpolation": self.interpolation, **changes})
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, interpolation: str | None = None, degrees: bool = False) -> Self:

@@ -9,9 +9,8 @@ object with those keys.
 from __future__ import annotations
 
 import json
-import math
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,9 @@ import numpy as np
 from .arrays import Array
 from .errors import InputError
 from .scene_document import write_file
+from .table_files import MOST_NUMBERS, read_table, require_readable
 from .trajectory import Trajectory, out_of_order
 
-MOST_NUMBERS = 50_000_000
-"""Numbers a file may hold: 400 MB of memory. Larger files are refused, to be cut or thinned out."""
-_MOST_BYTES = 24 * MOST_NUMBERS
-_BLOCK = 20_000
 _KINDS = ("q", "dq", "ddq")
 _SKIPPED = ("tau.", "tool.")
 
@@ -40,99 +36,22 @@ def read(path: Path) -> dict[str, Any]:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"path must end in .csv, .npz or .json, got {str(path)!r}")
+    require_readable(path)
     try:
-        size = path.stat().st_size
-        if not path.is_file():
-            raise InputError(f"{str(path)!r} is no file")
-        if size == 0:
-            raise InputError(f"{str(path)!r} is empty")
-        if size > _MOST_BYTES:
-            raise InputError(f"{str(path)!r} has {size} bytes, {_MOST_BYTES} at most; cut it or thin it out")
         return reader(path)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {str(path)!r}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is no text in UTF-8") from None
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error}") from None
 
 
 def _csv(path: Path) -> dict[str, Any]:
-    with path.open(encoding="utf-8-sig", newline=None) as stream:
-        lines = ((n, line.strip()) for n, line in enumerate(stream, start=1))
-        content = ((n, line) for n, line in lines if line and not line.startswith("#"))
-        number, header = next(content, (0, ""))
-        if not header:
-            raise InputError(f"{str(path)!r} holds no header; its first line must name the columns: time, joints")
-        separator = next((mark for mark in ";\t" if mark in header), ",")
-        columns = [cell.strip().strip('"') for cell in header.split(separator)]
-        where = f"{str(path)!r}, line {number}"
-        _require_header(columns, where)
-        table, rows = _numbers(content, columns, separator, str(path))
-    t = table[:, columns.index("time")]
+    table = read_table(path, ("time",))
+    t = table.values[:, table.columns.index("time")]
     problem = out_of_order(t)
     if problem is not None:
-        raise InputError(f"{str(path)!r}, line {rows[problem[0]]}, column 'time' {problem[1]}")
+        raise InputError(f"{str(path)!r}, line {table.lines[problem[0]]}, column 'time' {problem[1]}")
     if len(t) < 2:
         raise InputError(f"{str(path)!r} has {len(t)} rows of numbers; a trajectory needs 2")
-    return {"t": t, **_sorted_columns(columns, table, where)}
-
-
-def _require_header(columns: list[str], where: str) -> None:
-    if all(_is_number(cell) for cell in columns):
-        raise InputError(f"{where}: the first line must be a header that names the columns: time, joints")
-    for k, name in enumerate(columns, start=1):
-        if not name:
-            raise InputError(f"{where}: column {k} has no name")
-        if name in columns[: k - 1]:
-            raise InputError(f"{where}: column {k} {name!r} stands twice")
-    if "time" not in columns:
-        raise InputError(f"{where}: there is no column 'time' among {', '.join(map(repr, columns[:20]))}")
-    if len(columns) == 1:
-        raise InputError(f"{where}: there is no column but 'time'; if a comma is no separator here, use ; or tabs")
-
-
-def _numbers(
-    content: Iterator[tuple[int, str]], columns: list[str], separator: str, file: str
-) -> tuple[Array, list[int]]:
-    """All numbers (N, columns) and the line each row stands on; a block of lines at a time."""
-    blocks: list[Array] = []
-    rows: list[int] = []
-    while True:
-        block = [pair for pair, _ in zip(content, range(_BLOCK), strict=False)]
-        if not block:
-            break
-        blocks.append(_block(block, columns, separator, file))
-        rows += [n for n, _ in block]
-        if len(rows) * len(columns) > MOST_NUMBERS:
-            raise InputError(f"{file!r} holds more than {MOST_NUMBERS} numbers; cut it or thin it out")
-    return (np.vstack(blocks) if blocks else np.zeros((0, len(columns)))), rows
-
-
-def _block(block: list[tuple[int, str]], columns: list[str], separator: str, file: str) -> Array:
-    try:
-        values = np.loadtxt([line for _, line in block], delimiter=separator, ndmin=2, comments=None)
-        if values.shape[1] == len(columns) and np.isfinite(values).all():
-            return np.asarray(values, dtype=np.float64)
-    except ValueError:
-        pass
-    for n, line in block:  # something is wrong: find it
-        cells = line.split(separator)
-        if len(cells) != len(columns):
-            raise InputError(f"{file!r}, line {n} has {len(cells)} cells; the header names {len(columns)} columns")
-        for name, cell in zip(columns, cells, strict=True):
-            if not _is_number(cell) or not math.isfinite(float(cell)):
-                got = "is empty" if not cell.strip() else f"must be a finite number, got {cell.strip()[:40]!r}"
-                raise InputError(f"{file!r}, line {n}, column {name!r} {got}")
-    return np.array([[float(cell) for cell in line.split(separator)] for _, line in block])
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return {"t": t, **_sorted_columns(table.columns, table.values, table.where)}
 
 
 def _sorted_columns(columns: list[str], table: Array, where: str) -> dict[str, Any]:
@@ -220,12 +139,12 @@ def _required(fields: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def write(path: Path, trajectory: Trajectory) -> Path:
     """Write a trajectory; derivatives where they were given."""
-    arrays = {"time": trajectory.t, **{key: getattr(trajectory, key) for key in trajectory.given}}
+    arrays: dict[str, Any] = {"time": trajectory.t, **{key: getattr(trajectory, key) for key in trajectory.given}}
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        extra = {} if trajectory.names is None else {"names": np.array(trajectory.names)}
+        extra: dict[str, Any] = {} if trajectory.names is None else {"names": np.array(trajectory.names)}
         with path.open("wb") as stream:
-            np.savez(stream, **arrays, **extra, interpolation=np.array(trajectory.interpolation))
+            np.savez(stream, **{**arrays, **extra, "interpolation": np.array(trajectory.interpolation)})
     elif suffix == ".json":
         listed: dict[str, Any] = {key: value.tolist() for key, value in arrays.items()}
         names = None if trajectory.names is None else list(trajectory.names)

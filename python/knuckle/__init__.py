@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version as _version
 
 from . import checks, controllers, ik, robot
-from .checks import Check, TrajectoryReport, check_trajectory
+from .checks import Check, PoseReport, TrajectoryReport, check_poses, check_trajectory, torque_envelope
 from .ik import (
     CallbackReturn,
     IKDebug,
@@ -107,6 +107,7 @@ __all__ = [
     "PinBody",
     "PinRobot",
     "PoseDistance",
+    "PoseReport",
     "ReferenceFrame",
     "RobotBase",
     "RobotConstraint",
@@ -126,6 +127,7 @@ __all__ = [
     "UnsupportedError",
     "WithinJointLimits",
     "__version__",
+    "check_poses",
     "check_trajectory",
     "checks",
     "controllers",
@@ -138,4 +140,5 @@ __all__ = [
     "ik",
     "register_method",
     "robot",
+    "torque_envelope",
 ]
