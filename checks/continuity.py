@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..robot.arrays import Array
-from ..robot.trajectory import CLOSEST
+from ..robot.trajectory_arrays import CLOSEST
 from .course import Course
 from .limits import Units
 from .report import Check

@@ -50,9 +50,12 @@ def save_plot(report: TrajectoryReport, path: str | Path) -> Path:
 
 
 def svg(report: TrajectoryReport) -> str:
-    """The plots of a report as one SVG element, to be put into a page."""
-    text = io.StringIO()
-    figure(report).savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    """The plots of a report as one SVG element, to be put into a page; the same for the same report."""
+    drawing, text = figure(report), io.StringIO()
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": "knuckle"}):
+        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     drawn = text.getvalue()
     return drawn[drawn.index("<svg") :]
 
@@ -60,26 +63,24 @@ def svg(report: TrajectoryReport) -> str:
 def figure(report: TrajectoryReport) -> Any:
     """The plots of a report as a matplotlib figure."""
     try:
-        from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
     panels = panels_of(report)
     rows = -(-len(panels) // 2)
-    with rc_context({"svg.hashsalt": "knuckle", "svg.fonttype": "path"}):
-        drawing = Figure(figsize=(13.0, 2.7 * rows), layout="constrained")
-        axes = np.atleast_1d(drawing.subplots(rows, 2, sharex=True)).ravel()
-        lines: list[Any] = []
-        for axis, panel in zip(axes, panels, strict=False):
-            drawn = _draw(axis, panel)
-            lines = drawn if len(drawn) > len(lines) else lines
-        for axis in axes[len(panels) :]:
-            axis.set_axis_off()
-        for axis in axes[max(0, len(panels) - 2) : len(panels)]:
-            axis.set_xlabel("time [s]")
-            axis.tick_params(labelbottom=True)
-        if 1 < len(lines) <= _FEW:
-            drawing.legend(handles=lines, loc="outside lower center", ncols=min(7, len(lines)), fontsize="small")
+    drawing = Figure(figsize=(13.0, 2.7 * rows), layout="constrained")
+    axes = np.atleast_1d(drawing.subplots(rows, 2, sharex=True)).ravel()
+    lines: list[Any] = []
+    for axis, panel in zip(axes, panels, strict=False):
+        drawn = _draw(axis, panel)
+        lines = drawn if len(drawn) > len(lines) else lines
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    for axis in axes[max(0, len(panels) - 2) : len(panels)]:
+        axis.set_xlabel("time [s]")
+        axis.tick_params(labelbottom=True)
+    if 1 < len(lines) <= _FEW:
+        drawing.legend(handles=lines, loc="outside lower center", ncols=min(7, len(lines)), fontsize="small")
     return drawing
 
 

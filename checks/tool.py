@@ -51,22 +51,22 @@ def singularity_checks(course: Course, frame: str, least: float, condition: floa
 
     def measure(states: States) -> Array:
         largest, smallest = singular_values(tool_jacobians(course, states, frame))
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.column_stack([-smallest, np.where(smallest > 0.0, largest / smallest, np.finfo(float).max)])
+        return -np.column_stack([smallest, smallest / np.where(largest > 0.0, largest, 1.0)])
 
     if not course.robot.nv:
         return [skipped("singularity", "the robot has no joints")]
-    peaks = sampled_peaks(course, measure, np.array([-least, condition]))
+    peaks = sampled_peaks(course, measure, -np.array([least, 1.0 / condition]))
+    smallest, inverse = (abs(float(value)) for value in peaks.value)
+    measured = (
+        ("singularity", "smallest singular value", smallest, least, smallest - least),
+        ("condition", "condition number", 1.0 / inverse if inverse else math.inf, condition, 0.0),
+    )
     checks = []
-    for k, (name, what, bound) in enumerate(
-        (("singularity", "smallest singular value", least), ("condition", "condition number", condition))
-    ):
-        value, time, count = abs(float(peaks.value[k])), float(peaks.time[k]), int(peaks.over[:, k].sum())
-        asked = math.isfinite(bound)
-        said = f"{what} of {frame} is {value:.4g} at {time:.6g} s" + (
-            f"; {bound:g} is the bound" if asked else "; no bound given"
-        )
-        margin = (value - bound if k == 0 else bound - value) if asked else math.inf
+    for k, (name, what, value, bound, spare) in enumerate(measured):
+        time, count, asked = float(peaks.time[k]), int(peaks.over[:, k].sum()), math.isfinite(bound)
+        said = f"{what} of {frame} is {value:.4g} at {time:.6g} s"
+        said += f"; {bound:g} is the bound" if asked else "; no bound given"
+        margin = (spare if k == 0 else bound - value) if asked else math.inf
         limit = bound if asked else math.nan
         checks.append(Check(name, not count, value, limit, time, frame, count, margin, "", said))
     return checks

@@ -27,6 +27,9 @@ from .collider import Body
 from .collision import CollisionChecker, Distance
 from .coordinates import Coordinates
 
+_CHUNK = 8192
+"""Configurations looked at together: a margin for each of their pairs must find room."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
@@ -38,7 +41,9 @@ class Sweep:
 
     def approached(self, q: Array, way: Array, margin: float) -> NDArray[np.bool_]:
         """Whether a pair could come closer than `margin` [m] on a way of length `way` (N, nv) from q (N, nq): (N,)."""
-        return self.checker.approached(q, margin + way @ self.reach.T)
+        parts = [slice(k, k + _CHUNK) for k in range(0, len(q), _CHUNK)]
+        found = [self.checker.approached(q[part], margin + way[part] @ self.reach.T) for part in parts]
+        return np.concatenate(found) if found else np.zeros(0, dtype=bool)
 
     def touching(self, q: Array, margin: float) -> NDArray[np.bool_]:
         """Whether a pair is closer than `margin` [m] at q (N, nq): (N,)."""
@@ -50,7 +55,8 @@ class Sweep:
 
     def closing(self, way: Array) -> Array:
         """Distance (N,) by which any pair changes at most on ways (N, nv) [m]."""
-        return np.asarray((way @ self.reach.T).max(axis=1, initial=0.0))
+        parts = [way[k : k + _CHUNK] for k in range(0, len(way), _CHUNK)]
+        return np.concatenate([(part @ self.reach.T).max(axis=1) for part in parts] or [np.zeros(0)])
 
 
 def sweeps(robot: Any, task: Any, low: Array, high: Array) -> tuple[Sweep | None, Sweep | None]:

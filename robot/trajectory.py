@@ -16,10 +16,9 @@ from . import piecewise
 from .arrays import Array, _as_float, matrix, scalar
 from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
 from .tolerance_base import set_field
+from .trajectory_arrays import CLOSEST, checked_names, checked_times, kept, require_widths
 
 INTERPOLATIONS = ("linear", "cubic", "quintic")
-CLOSEST = 1e-6
-"""Samples nearer in time than this [s] are refused: a derivative between them would be rounding."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -77,15 +76,15 @@ class Trajectory:
         Raises:
             InputError: on times that do not increase, on what is not finite, or shapes that do not fit.
         """
-        times = _times(t)
+        times = checked_times(t)
         q = matrix(q, (len(times), -1), "q")
         rates = [None if v is None else matrix(v, (len(times), -1), k) for v, k in ((dq, "dq"), (ddq, "ddq"))]
-        _require_widths(q, *rates)
-        set_field(self, "t", _kept(times))
-        set_field(self, "q", _kept(q))
-        set_field(self, "_rates", tuple(None if v is None else _kept(v) for v in rates))
+        require_widths(q, *rates)
+        set_field(self, "t", kept(times))
+        set_field(self, "q", kept(q))
+        set_field(self, "_rates", tuple(None if v is None else kept(v) for v in rates))
         set_field(self, "given", ("q", *(k for v, k in zip(rates, ("dq", "ddq"), strict=True) if v is not None)))
-        set_field(self, "names", _names(names, q.shape[1]))
+        set_field(self, "names", checked_names(names, q.shape[1]))
         set_field(self, "interpolation", self._kind(interpolation))
 
     def _kind(self, asked: str | None) -> str:
@@ -146,13 +145,13 @@ class Trajectory:
         speed = self.path.derivative()
         at = speed.locate(self.t)
         if self.interpolation != "linear":
-            return _kept(speed.evaluate(*at)), _kept(speed.derivative().evaluate(*at))
+            return kept(speed.evaluate(*at)), kept(speed.derivative().evaluate(*at))
         slopes = speed.coefficients[0]
         edges = np.vstack([slopes[:1], slopes, slopes[-1:]])
         h = np.diff(self.t)
         spans = np.concatenate([h[:1], h, h[-1:]])[:, None]
         dq = (edges[:-1] * spans[1:] + edges[1:] * spans[:-1]) / (spans[:-1] + spans[1:])
-        return _kept(dq), _kept(2.0 * np.diff(edges, axis=0) / (spans[:-1] + spans[1:]))
+        return kept(dq), kept(2.0 * np.diff(edges, axis=0) / (spans[:-1] + spans[1:]))
 
     def at(self, times: Any, order: int = 0) -> Array:
         """Positions (nq,) at a time, (M, nq) at times (M,) [s]; `order` 1, 2, 3 for velocity, acceleration, jerk.
@@ -186,7 +185,7 @@ class Trajectory:
             count = int(np.ceil(self.duration / step - 1e-9))
             times = self.t[0] + step * np.arange(max(count, 1))
             times = np.append(times, self.t[-1])
-        t = _times(times)
+        t = checked_times(times)
         if self.interpolation == "linear":
             return Trajectory(t, self.at(t), None, None, self.names, interpolation="linear")
         ddq = self.at(t, 2) if self.interpolation == "quintic" else None
@@ -294,58 +293,3 @@ def _made(
     t: Array, q: Array, dq: Array | None, ddq: Array | None, names: tuple[str, ...] | None, interpolation: str
 ) -> Trajectory:
     return Trajectory(t, q, dq, ddq, names, interpolation=interpolation)
-
-
-def _kept(array: Array) -> Array:
-    """A read-only copy."""
-    copy: Array = array.copy()
-    copy.setflags(write=False)
-    return copy
-
-
-def _times(value: Any) -> Array:
-    t = matrix(value, (-1,), "t")
-    if len(t) < 2:
-        raise InputError(f"t must hold at least 2 samples, got {len(t)}")
-    problem = out_of_order(t)
-    if problem is not None:
-        raise InputError(f"t[{problem[0]}] {problem[1]}")
-    return t
-
-
-def out_of_order(t: Array) -> tuple[int, str] | None:
-    """The first time that does not come after the one before it, and what is wrong with it."""
-    bad = np.flatnonzero(~(np.diff(t) >= CLOSEST))
-    if not len(bad):
-        return None
-    i = int(bad[0]) + 1
-    step = t[i] - t[i - 1]
-    if step < 0:
-        return i, f"= {t[i]:.9g} s comes before the time in front of it, {t[i - 1]:.9g} s; sort the rows by time"
-    if step == 0:
-        return i, f"= {t[i]:.9g} s repeats the time in front of it; drop one of the two"
-    return i, f"= {t[i]:.9g} s is only {step:.2g} s after the one in front of it, {CLOSEST:g} s at least; drop one"
-
-
-def _require_widths(q: Array, dq: Array | None, ddq: Array | None) -> None:
-    if q.shape[1] == 0:
-        raise InputError("q must have a column for every joint, got none")
-    if dq is not None and ddq is not None and dq.shape != ddq.shape:
-        raise InputError(f"dq and ddq must have the same shape, got {dq.shape} and {ddq.shape}")
-    for rate, name in ((dq, "dq"), (ddq, "ddq")):
-        if rate is not None and rate.shape[1] > q.shape[1]:
-            raise InputError(f"{name} has {rate.shape[1]} columns, more than the {q.shape[1]} of q")
-
-
-def _names(names: Any, width: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InputTypeError(f"names must be a sequence of joint names, got {names!r}")
-    listed = tuple(names)
-    if len(listed) != width:
-        raise InputError(f"names must have one for each of the {width} columns of q, got {len(listed)}")
-    twice = [name for name in listed if listed.count(name) > 1]
-    if twice:
-        raise InputError(f"names has {twice[0]!r} twice")
-    return listed

@@ -20,7 +20,8 @@ from .arrays import Array
 from .errors import InputError
 from .scene_document import write_file
 from .table_files import MOST_NUMBERS, read_table, require_readable
-from .trajectory import Trajectory, out_of_order
+from .trajectory import Trajectory
+from .trajectory_arrays import out_of_order
 
 _KINDS = ("q", "dq", "ddq")
 _SKIPPED = ("tau.", "tool.")

@@ -9,14 +9,21 @@ from pathlib import Path
 import knuckle
 
 ROOT = Path(__file__).resolve().parents[1]
-BELOW = {"robot": set(), "ik": {"robot"}, "controllers": {"robot", "ik"}, "cli": {"robot", "ik", "controllers"}}
+BELOW = {
+    "robot": set(),
+    "ik": {"robot"},
+    "controllers": {"robot", "ik"},
+    "checks": {"robot", "ik"},
+    "cli": {"robot", "ik", "controllers", "checks"},
+}
 CALLED_FROM_THE_FACADE = {"robot": {"ik"}}  # what methods of the robot import when they are called
 WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "pinocchio": "robot/",
     "coal": "robot/",
     "hppfcl": "nowhere",
     "scipy.optimize": "ik/scipy_method.py",
-    "matplotlib": ("ik/debug.py", "controllers/recording.py"),
+    "matplotlib": ("ik/debug.py", "controllers/recording.py", "checks/plots.py"),
+    "toppra": "checks/retiming.py",
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
 PUBLIC = ROOT / "python" / "knuckle" / "__init__.py"
