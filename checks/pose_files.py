@@ -1,6 +1,7 @@
 """Files of poses.
 
-CSV with the columns x, y, z and, if the rotation matters, qx, qy, qz, qw or roll, pitch, yaw; NPZ with `poses`.
+CSV with the columns x, y, z and, if the rotation matters, qx, qy, qz, qw or roll, pitch, yaw, others being skipped; NPZ
+with `poses`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def read_poses(path: str | Path) -> tuple[Array, bool]:
         return _npz(path), False
     if suffix != ".csv":
         raise InputError(f"path must end in .csv or .npz, got {str(path)!r}")
-    table = read_table(path, ("x", "y", "z"))
+    table = read_table(path, ("x", "y", "z"), (*_QUATERNION, *_RPY))
     if not len(table.values):
         raise InputError(f"{str(path)!r} holds no poses")
     poses = np.tile(np.eye(4), (len(table.values), 1, 1))

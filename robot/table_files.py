@@ -47,12 +47,13 @@ def require_readable(path: Path) -> None:
         raise InputError(f"{str(path)!r} has {size} bytes, {MOST_BYTES} at most; cut it or thin it out")
 
 
-def read_table(path: Path, needed: tuple[str, ...]) -> Table:
+def read_table(path: Path, needed: tuple[str, ...], also: tuple[str, ...] | None = None) -> Table:
     """A CSV file; commas, semicolons or tabs between cells, lines that start with # and empty lines are skipped.
 
     Args:
         path: The file.
         needed: Columns that must be there.
+        also: Further columns that are read, whatever the others hold; None reads all.
 
     Raises:
         InputError: naming the line and the column.
@@ -62,14 +63,16 @@ def read_table(path: Path, needed: tuple[str, ...]) -> Table:
         with path.open(encoding="utf-8-sig", newline=None) as stream:
             lines = ((n, line.strip()) for n, line in enumerate(stream, start=1))
             content = ((n, line) for n, line in lines if line and not line.startswith("#"))
-            return _table(content, needed, str(path))
+            return _table(content, needed, also, str(path))
     except UnicodeDecodeError:
         raise InputError(f"{str(path)!r} is no text in UTF-8") from None
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error}") from None
 
 
-def _table(content: Iterator[tuple[int, str]], needed: tuple[str, ...], file: str) -> Table:
+def _table(
+    content: Iterator[tuple[int, str]], needed: tuple[str, ...], also: tuple[str, ...] | None, file: str
+) -> Table:
     number, header = next(content, (0, ""))
     if not header:
         raise InputError(f"{file!r} holds no header; its first line must name the columns: {', '.join(needed)}, ...")
@@ -77,8 +80,9 @@ def _table(content: Iterator[tuple[int, str]], needed: tuple[str, ...], file: st
     columns = [cell.strip().strip('"') for cell in header.split(separator)]
     where = f"{file!r}, line {number}"
     _require_header(columns, needed, where)
-    values, rows = _numbers(content, columns, separator, file)
-    return Table(columns, values, rows, where)
+    read = [k for k, name in enumerate(columns) if also is None or name in (*needed, *also)]
+    values, rows = _numbers(content, columns, read, separator, file)
+    return Table([columns[k] for k in read], values, rows, where)
 
 
 def _require_header(columns: list[str], needed: tuple[str, ...], where: str) -> None:
@@ -95,26 +99,27 @@ def _require_header(columns: list[str], needed: tuple[str, ...], where: str) -> 
 
 
 def _numbers(
-    content: Iterator[tuple[int, str]], columns: list[str], separator: str, file: str
+    content: Iterator[tuple[int, str]], columns: list[str], read: list[int], separator: str, file: str
 ) -> tuple[Array, list[int]]:
-    """All numbers (N, columns) and the line each row stands on; a block of lines at a time."""
+    """All numbers (N, read) and the line each row stands on; a block of lines at a time."""
     blocks: list[Array] = []
     rows: list[int] = []
     while True:
         block = [pair for pair, _ in zip(content, range(_BLOCK), strict=False)]
         if not block:
             break
-        blocks.append(_block(block, columns, separator, file))
+        blocks.append(_block(block, columns, read, separator, file))
         rows += [n for n, _ in block]
-        if len(rows) * len(columns) > MOST_NUMBERS:
+        if len(rows) * len(read) > MOST_NUMBERS:
             raise InputError(f"{file!r} holds more than {MOST_NUMBERS} numbers; cut it or thin it out")
-    return (np.vstack(blocks) if blocks else np.zeros((0, len(columns)))), rows
+    return (np.vstack(blocks) if blocks else np.zeros((0, len(read)))), rows
 
 
-def _block(block: list[tuple[int, str]], columns: list[str], separator: str, file: str) -> Array:
+def _block(block: list[tuple[int, str]], columns: list[str], read: list[int], separator: str, file: str) -> Array:
     try:
-        values = np.loadtxt([line for _, line in block], delimiter=separator, ndmin=2, comments=None)
-        if values.shape[1] == len(columns) and np.isfinite(values).all():
+        lines = [line for _, line in block]
+        values = np.loadtxt(lines, delimiter=separator, ndmin=2, comments=None, usecols=read)
+        if all(line.count(separator) == len(columns) - 1 for line in lines) and np.isfinite(values).all():
             return np.asarray(values, dtype=np.float64)
     except ValueError:
         pass
@@ -122,11 +127,11 @@ def _block(block: list[tuple[int, str]], columns: list[str], separator: str, fil
         cells = line.split(separator)
         if len(cells) != len(columns):
             raise InputError(f"{file!r}, line {n} has {len(cells)} cells; the header names {len(columns)} columns")
-        for name, cell in zip(columns, cells, strict=True):
+        for name, cell in ((columns[k], cells[k]) for k in read):
             if not is_number(cell) or not math.isfinite(float(cell)):
                 got = "is empty" if not cell.strip() else f"must be a finite number, got {cell.strip()[:40]!r}"
                 raise InputError(f"{file!r}, line {n}, column {name!r} {got}")
-    return np.array([[float(cell) for cell in line.split(separator)] for _, line in block])
+    return np.array([[float(line.split(separator)[k]) for k in read] for _, line in block])
 
 
 def is_number(cell: str) -> bool:
