@@ -65,13 +65,10 @@ def solve_beyond(
         InputError: on options that have no meaning here.
     """
     wanted = None if objective is None else as_objective(objective)
-    if (
-        goals is not None
-        and len(goals) == 1
-        and isinstance(goals[0], PoseGoal)
-        and frame_of(robot, goals[0]) == robot.tcp
-    ):
-        target, goals = goals[0].target, None
+    frames = () if goals is None else tuple(frame_of(robot, goal) for goal in goals)
+    only = goals[0] if goals is not None and len(goals) == 1 else None
+    if isinstance(only, PoseGoal) and only.frame is None:
+        target, goals = only.target, None
     elif goals is not None:
         for name, default in _NOT_HERE.items():
             if options.get(name) is not default:
@@ -87,7 +84,7 @@ def solve_beyond(
         constraints=conditions,
     )
     seed = seed_of(options["rng"])
-    start, _ = start_of(robot, options["q_init"])
+    start, _ = start_of(robot, options["q_init"], frames[0] if goals is not None else None)
     first = None
     if goals is None:
         goal = as_target(target, tolerance)
