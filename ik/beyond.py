@@ -19,6 +19,7 @@ from .goals import Goal, PoseGoal, frame_of
 from .objectives import Posture, as_objective
 from .pose_task import boolean_mask
 from .problem import IKMeta, IKResult, IKStatus, as_target
+from .registry import ARGUMENTS
 from .start import seed_of, start_of
 
 if TYPE_CHECKING:
@@ -70,6 +71,11 @@ def solve_beyond(
     if isinstance(only, PoseGoal) and only.frame is None:
         target, goals = only.target, None
     elif goals is not None:
+        if options.get("ik_method") is not None:
+            raise InputError("ik_method is for one pose of the tcp; several goals and directions have their own search")
+        strange = [name for name in options if name not in ARGUMENTS]
+        if strange:
+            raise InputError(f"{strange[0]!r} is an option of a method; several goals and directions take none")
         for name, default in _NOT_HERE.items():
             if options.get(name) is not default:
                 raise InputError(f"{name} is for one pose of the tcp; several goals and directions do without it")

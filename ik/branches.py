@@ -38,8 +38,8 @@ EXACT = 1e-8
 def solve_all(
     robot: RobotBase,
     pose: Any,
-    *,
     q_init: Any = None,
+    *,
     tolerance: Tolerance | None = None,
     rng: Any = 0,
     spacing: float | None = None,
