@@ -23,7 +23,7 @@ from .registry import Method
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
 
-CLOSEST_STARTS = 3
+CLOSEST_STARTS = 6
 """Further starts from which the closest position to a target out of reach is looked for."""
 LARGEST_RESERVE = 200
 """Iterations kept back for the time after the last attempt, a quarter of the budget at most."""
@@ -75,6 +75,7 @@ class Search:
         self._rng: np.random.Generator | None = None
         self._prepared: Any = None
         self.best: Verdict | None = None
+        self.known = False
         self.refused: Verdict | None = None
         self.used = self.attempts = self.restarted = 0
 
@@ -92,6 +93,7 @@ class Search:
             raise InputTypeError(f"current_best must be an IntermediateIkResult or IKResult, got {kind}")
         q, _ = self.freedom.settle(vector(current_best.q, self.robot.nq, "current_best.q"), self.start)
         self.best = Verdict(q, self._measure(q)[0], IKStatus.STALLED)
+        self.known = True
 
     def run(self) -> IKResult:
         """Search until something is accepted, a callback stops it, or the budget is used up."""
@@ -126,7 +128,8 @@ class Search:
             if last.status is IKStatus.STOPPED:
                 return last
         self._approach(self.info.max_iter - self.used)
-        self._closest_position()
+        if not self.known:
+            self._closest_position()
         return Verdict(self.start, 0.0, IKStatus.UNREACHABLE, f"the target is at least {gap:.4g} m out of reach")
 
     def _closest_position(self) -> None:
