@@ -71,6 +71,49 @@ struct Tree {
   const double *offset;      // (n)
 };
 
+// Bodies on a tree, what drives them and what holds them back. A joint has columns, one a degree of freedom: an axis of
+// the joint's own, turned about or slid along. Followers share the entry of their leader.
+struct Bodies {
+  Tree tree;
+  int nv;                   // of the robot
+  int columns;
+  const int *column_start;  // (n + 1) first column of each joint
+  const int *axis;          // (columns) 0, 1, 2
+  const int *turns;         // (columns) 1: about the axis, 0: along it
+  const int *v_index;       // (columns)
+  const double *inertia;    // (n, 10) in the joint: mass, centre (3), inertia about it xx xy xz yy yz zz
+  const double *armature;   // (columns)
+  const double *damping;    // (columns)
+  const double *coulomb;    // (columns)
+  const double *rotor;      // (nv) reflected inertia
+  double gravity[3];        // acceleration of free fall, world axes
+};
+
+// A frame on a joint of the tree, -1 for the world.
+struct Frame {
+  int joint;
+  double place[12];  // rotation by rows, translation, in the joint
+};
+
+// What is asked of many states, and where the answers go; null: not given (zero), not asked. A stride of 0 gives one
+// row to all states.
+struct Query {
+  const double *q, *dq, *ddq, *tau;
+  long q_stride, dq_stride, ddq_stride, tau_stride;
+  double gravity[3];
+  int friction, rotors;
+  int frames;
+  const Frame *frame;     // (frames)
+  int reference;          // of the Jacobian and the twist, of the first frame
+  double *inverse;        // (N, nv) M ddq + C dq + g [+ friction] [+ rotors]
+  double *forward;        // (N, nv) accelerations under tau
+  double *mass;           // (N, nv, nv)
+  double *poses;          // (N, frames, 16)
+  double *jacobian;       // (N, 6, nv)
+  double *twist;          // (N, 6)
+  double *bias;           // (N, 6) classical acceleration of the first frame at ddq = 0, world axes
+};
+
 // What a shape is without the radius it is swept by.
 enum Core {
   kPoints = 0,     // the convex hull of points: hulls, boxes, and by their radius spheres and capsules
@@ -124,6 +167,10 @@ struct Kernel {
   // one configuration: the nearest pair not farther than `limit` that is apart for certain, and a Contact for every
   // pair: kUndecided where it may be nearer or overlaps, kTouching never
   void (*nearest)(const Collider &, const double *q, double limit, void *room, Nearest &, signed char *pairs);
+  // bytes of scratch, 64-aligned, that dynamics needs
+  long (*dynamics_room)(const Bodies &);
+  // states first to first + count of a query
+  void (*dynamics)(const Bodies &, const Query &, long first, long count, void *room);
 };
 
 // One attempt without lanes, for the baseline processor and for one with AVX2.
