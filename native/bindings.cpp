@@ -3,6 +3,7 @@
 #include "py_collider.hpp"
 #include "py_dynamics.hpp"
 #include "py_solver.hpp"
+#include "py_step.hpp"
 
 namespace nb = nanobind;
 
@@ -16,4 +17,5 @@ NB_MODULE(_core, m) {
   knuckle::bind_collider(m);
   knuckle::bind_solver(m);
   knuckle::bind_dynamics(m);
+  knuckle::bind_step(m);
 }

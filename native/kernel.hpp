@@ -114,6 +114,56 @@ struct Query {
   double *bias;           // (N, 6) classical acceleration of the first frame at ddq = 0, world axes
 };
 
+// Arrays that a step of a controller reads, by what a robot has in them: its configuration, its velocity, an entry per
+// controlled joint, or a row of so many numbers.
+enum PortKind { kOfConfiguration = -1, kOfVelocity = -2, kOfJoints = -3 };
+
+enum Port {
+  kPortQ, kPortQd, kPortQDes, kPortQdDes, kPortQddAhead, kPortStiffness, kPortDamping, kPortDampingRatio,
+  kPortPoseDes, kPortTwistDes, kPortAhead, kPortWrenchDes, kPortWrench, kPortFrame, kPortLinearQuat, kPortAngularQuat,
+  kPortMotionStiffness, kPortMotionDamping, kPortMotionRatio, kPortWrenchStiffness, kPortNullQ, kPortNullQd,
+  kPortNullStiffness, kPortNullDamping, kPortNullRatio, kPortFixedFrame, kPortMotionSelection, kPortWrenchSelection,
+  kPortMotionWeights, kPortWrenchWeights, kPortLinearFrame, kPortAngularFrame, kPortBase, kPortLimits,
+  kPorts
+};
+
+constexpr int kPortKind[kPorts] = {
+    kOfConfiguration, kOfVelocity, kOfJoints, kOfJoints, kOfJoints, kOfJoints, kOfJoints, kOfJoints,
+    7, 6, 6, 6, 6, 7, 4, 4,
+    6, 6, 6, 6, kOfJoints, kOfJoints,
+    kOfJoints, kOfJoints, kOfJoints, 16, 36, 36,
+    6, 6, 9, 9, 16, kOfJoints,
+};
+
+// A joint that floats against the world: its entries in the flat arrays of a fleet are those of the centre of mass.
+struct FreeRoot {
+  int q, v;  // first coordinate, first velocity
+  double com[3];
+};
+
+enum Law { kJointImpedance = 0, kOperationalSpace = 1 };
+enum Decoupling { kFull = 0, kPartial = 1, kOff = 2 };
+
+// One step of a controller for robots of one model.
+struct Step {
+  int law;
+  int decoupling;           // a Decoupling; joint impedance: kFull or kOff
+  int gravity, coriolis, bias, exact, projection, feedforward, feedback, scale;  // switches; scale: mode of the limits
+  long robots;
+  const long long *q_at, *qd_at, *dof_at, *row;  // (robots) first entry or row of each in the ports
+  int n;                    // controlled joints of a robot
+  const int *v, *q;         // (n) their entries in dq and q
+  const int *wraps;         // (n) 1: an angle without end
+  const int *slot;          // (nv) number among the controlled, -1 if none
+  int roots;
+  const FreeRoot *root;
+  Frame tool;
+  const double *port[kPorts];  // null: off
+};
+
+// What operational space reports of a step: pose (12), twist (6), A lower (21), asked (6), force (6), nearness.
+constexpr int kRecord = 52;
+
 // What a shape is without the radius it is swept by.
 enum Core {
   kPoints = 0,     // the convex hull of points: hulls, boxes, and by their radius spheres and capsules
@@ -171,6 +221,12 @@ struct Kernel {
   long (*dynamics_room)(const Bodies &);
   // states first to first + count of a query
   void (*dynamics)(const Bodies &, const Query &, long first, long count, void *room);
+  // the same for a step of a controller
+  long (*step_room)(const Bodies &, const Step &);
+  // robots first to first + count, `first` a multiple of lanes: torques of the controlled joints to out (as kOfJoints),
+  // 1 to fault (robots) where one is not finite; record: (robots rounded up to lanes, kRecord) in blocks of lanes, or null
+  void (*step)(const Bodies &, const Step &, long first, long count, void *room, double *out, signed char *fault,
+               double *record);
 };
 
 // One attempt without lanes, for the baseline processor and for one with AVX2.
