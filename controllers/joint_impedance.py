@@ -212,7 +212,7 @@ class ControllerJointImpedance(NativeSteps, ModelProperties, JointTorque, JointI
         threads: Any = None,
     ) -> None:
         self._choose(backend, threads)
-        self._model = FleetModel(model, articulations, joints, native=backend != "numpy")
+        self._model = FleetModel(model, articulations, joints, native=self._backend != "numpy")
         selection = self._model.selection
         super().__init__(selection.dof_counts, selection.continuous)
         self._port("joint_q", (self._model.fleet.joint_coord_count,))

@@ -114,6 +114,7 @@ class NativeSteps(Controller):
     """The half of a model-based controller that knows of the kernel."""
 
     _model: FleetModel
+    _switches: list[Any]
     _started = False
 
     def _choose(self, backend: Any, threads: Any) -> None:
@@ -167,9 +168,10 @@ class NativeSteps(Controller):
 
     step.__doc__ = Controller.step.__doc__
 
-    def _quick(self, whole: Any, inputs: Any, outputs: Any) -> bool:
+    def _quick(self, whole: NativeGroup, inputs: Any, outputs: Any) -> bool:
         """A step whose arrays the kernel reads and writes as they are; False if it is not to be done that way."""
-        if type(inputs) is not type(self).Inputs or type(outputs) is not type(self).Outputs:
+        kind: Any = type(self)
+        if type(inputs) is not kind.Inputs or type(outputs) is not kind.Outputs:
             return False
         values, target = self._values(inputs), outputs.joint_f
         for port in self._off:

@@ -219,7 +219,7 @@ class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque
     ) -> None:
         given = {name: value for name, value in locals().items() if name in OperationalOptions.__slots__}
         self._choose(backend, threads)
-        self._model = FleetModel(model, articulations, joints, tool_sites, native=backend != "numpy")
+        self._model = FleetModel(model, articulations, joints, tool_sites, native=self._backend != "numpy")
         selection = self._model.selection
         super().__init__(selection.dof_counts, selection.continuous)
         self._set_up(OperationalOptions(**given), self._model.torque_limits())

@@ -7,8 +7,8 @@ angular, in the axes of the frame the root joint is fixed to; forces about that 
 A `mask` (A,) of booleans leaves robots out: they are not evaluated, what they hold is not read, and their entries
 become 0. Buffers given are checked first and then written in place; an error leaves them untouched.
 
-Robots that are one object are evaluated together, in the native kernel where it can; `threads` is how many threads it
-may use, by default one, or all cores from 2000 robots on. The answers do not depend on it.
+Robots that are one object are evaluated together, in the native kernel where it can; the answers do not depend on the
+threads it uses.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None, t
         joint_q: Configurations (joint_coord_count,) [m or rad].
         mask: Robots to evaluate (A,), all by default; the poses of the others stay as they are in `body_q`.
         body_q: Buffer (body_count, 7) to write to; by default a new one that starts at the identity.
+        threads: Of the native kernel; None is one, or all cores from 2000 robots on.
 
     Returns:
         xyz [m] and quaternion xyzw per body (body_count, 7), in the order of `fleet.body_names`.
@@ -68,6 +69,7 @@ def eval_jacobian(
             each robot's tcp.
         mask: Robots to evaluate (A,), all by default.
         jacobian: Buffer (A, 6, n) to write to, n = max_dofs_per_articulation.
+        threads: As in `eval_fk`.
 
     Returns:
         (A, 6, n), linear rows first.
@@ -100,6 +102,7 @@ def eval_mass_matrix(
         joint_q: Configurations (joint_coord_count,) [m or rad].
         mask: Robots to evaluate (A,), all by default.
         mass_matrix: Buffer (A, n, n) to write to, n = max_dofs_per_articulation.
+        threads: As in `eval_fk`.
 
     Returns:
         (A, n, n) [kg, kg m, kg m^2].
@@ -143,6 +146,7 @@ def eval_inverse_dynamics_passive(
         mask: Robots to evaluate (A,), all by default.
         gravity_force: Buffer (joint_dof_count,) for g.
         coriolis_force: Buffer (joint_dof_count,) for h.
+        threads: As in `eval_fk`.
 
     Returns:
         g and h (joint_dof_count,) [N or N m].

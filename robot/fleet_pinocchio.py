@@ -15,7 +15,6 @@ from .fleet_terms import LWA, RobotTerms
 from .kinematics import workspace
 from .pin_robot import PinRobot
 
-
 _WEIGHTLESS = np.zeros(3)
 
 
