@@ -19,6 +19,7 @@ from .goals import Goal, PoseGoal, frame_of
 from .objectives import Posture, as_objective
 from .pose_task import boolean_mask
 from .problem import IKMeta, IKResult, IKStatus, as_target
+from .registry import ARGUMENTS
 from .start import seed_of, start_of
 
 if TYPE_CHECKING:
@@ -65,14 +66,16 @@ def solve_beyond(
         InputError: on options that have no meaning here.
     """
     wanted = None if objective is None else as_objective(objective)
-    if (
-        goals is not None
-        and len(goals) == 1
-        and isinstance(goals[0], PoseGoal)
-        and frame_of(robot, goals[0]) == robot.tcp
-    ):
-        target, goals = goals[0].target, None
+    frames = () if goals is None else tuple(frame_of(robot, goal) for goal in goals)
+    only = goals[0] if goals is not None and len(goals) == 1 else None
+    if isinstance(only, PoseGoal) and only.frame is None:
+        target, goals = only.target, None
     elif goals is not None:
+        if options.get("ik_method") is not None:
+            raise InputError("ik_method is for one pose of the tcp; several goals and directions have their own search")
+        strange = [name for name in options if name not in ARGUMENTS]
+        if strange:
+            raise InputError(f"{strange[0]!r} is an option of a method; several goals and directions take none")
         for name, default in _NOT_HERE.items():
             if options.get(name) is not default:
                 raise InputError(f"{name} is for one pose of the tcp; several goals and directions do without it")
@@ -87,7 +90,7 @@ def solve_beyond(
         constraints=conditions,
     )
     seed = seed_of(options["rng"])
-    start, _ = start_of(robot, options["q_init"])
+    start, _ = start_of(robot, options["q_init"], frames[0] if goals is not None else None)
     first = None
     if goals is None:
         goal = as_target(target, tolerance)

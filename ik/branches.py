@@ -38,8 +38,8 @@ EXACT = 1e-8
 def solve_all(
     robot: RobotBase,
     pose: Any,
-    *,
     q_init: Any = None,
+    *,
     tolerance: Tolerance | None = None,
     rng: Any = 0,
     spacing: float | None = None,
@@ -88,9 +88,10 @@ def solve_all(
     for number in range(MOST_ROUNDS):
         fresh = [
             q
-            for q in _round(robot, goal, near, seed, number, free_rotation)
-            if goal.valid(Transformation(robot.pose(q, robot.tcp))) and _is_new(freedom, q, found, apart)
+            for q in _distinct(freedom, _round(robot, goal, near, seed, number, free_rotation), found, apart)
+            if goal.valid(Transformation(robot.pose(q, robot.tcp)))
         ]
+        found += fresh
         barren = 0 if fresh else barren + 1
         if barren == BARREN or (len(found) >= most and not constraints):
             break
@@ -139,15 +140,24 @@ def _round(robot: RobotBase, goal: Any, near: Array, seed: int, number: int, fre
     return list(q[counts[:, 0] != 0])
 
 
-def _is_new(freedom: Freedom, q: Array, found: list[Array], apart: float) -> bool:
-    """Whether q differs from all found before; it is taken among them if so."""
-    if found:
-        gap = np.abs(np.array([freedom.coordinates(q) - freedom.coordinates(other) for other in found]))
-        gap = np.where(freedom.support.periodic, np.abs(gap - TURN * np.round(gap / TURN)), gap)
-        if (gap[:, freedom.moving].max(axis=1, initial=0.0) < apart).any():
-            return False
-    found.append(q)
-    return True
+def _distinct(freedom: Freedom, solutions: list[Array], found: list[Array], apart: float) -> list[Array]:
+    """The first of every cluster of solutions that differ from each other and from all found before."""
+    if not solutions:
+        return []
+    x = np.array([freedom.coordinates(q) for q in [*found, *solutions]])[:, freedom.moving]
+    periodic = freedom.support.periodic[freedom.moving]
+    left, fresh = np.arange(len(found), len(x)), []
+    for k in range(len(x)):
+        if not len(left):
+            break
+        if k >= len(found):
+            if k != left[0]:
+                continue
+            fresh.append(solutions[k - len(found)])
+        gap = np.abs(x[left] - x[k])
+        gap = np.where(periodic, np.abs(gap - TURN * np.round(gap / TURN)), gap)
+        left = left[gap.max(axis=1, initial=0.0) >= apart]
+    return fresh
 
 
 def _windings(freedom: Freedom, q: Array) -> list[Array]:

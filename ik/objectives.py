@@ -125,6 +125,8 @@ def differences(robot: RobotBase, value: Callable[[Any, Array], float], q: Array
 
 def as_objective(objective: Any) -> Objective:
     """An objective from one or from a function `f(robot, q)`."""
+    if isinstance(objective, type):
+        raise InputTypeError(f"objective must be an object, not a class: {objective.__name__}()")
     if callable(getattr(objective, "value", None)) and callable(getattr(objective, "gradient", None)):
         found: Objective = objective
         return found

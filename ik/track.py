@@ -41,6 +41,10 @@ class TrackResult:
     message: str
     """The reason in words; empty if whole."""
 
+    def __repr__(self) -> str:
+        end = "whole" if self.success else f"{self.status}: {self.message}"
+        return f"<TrackResult {len(self.q)} of {self.count} poses, {end}>"
+
     @property
     def success(self) -> bool:
         """Whether every pose was followed."""
@@ -105,8 +109,12 @@ def track(
         k = int(jumps[0])
         joint = int(np.argmax(np.abs(stride[k])))
         name, step = robot.dof_names[joint], abs(stride[k, joint])
+        where = "q_start is not at the first pose: " if k == 0 else ""
         path, errors = path[:k], errors[:k]
-        status, message = IKStatus.REJECTED, f"pose {k}: joint {name!r} would step by {step:.3g}, over {longest:g}"
+        status, message = (
+            IKStatus.REJECTED,
+            f"pose {k}: {where}joint {name!r} would step by {step:.3g}, over {longest:g}",
+        )
     constraints = constraints_of(robot, not collision_free, None, task)
     bad = np.flatnonzero(~all_satisfied(constraints, robot, path)) if constraints else np.zeros(0, dtype=np.intp)
     if len(bad):

@@ -8,6 +8,7 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // what outlives the interpreter is freed with the process
   m.doc() = "Native kernel: kinematics of chains and damped least squares, in lanes.";
   m.def("isa", &knuckle::isa, "Instruction set in use: avx512, avx2 or baseline.");
   m.def("lanes", [] { return knuckle::active->lanes; }, "Problems solved side by side in one vector.");

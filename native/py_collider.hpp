@@ -1,9 +1,7 @@
 // Shapes on a tree of joints as Python sees them.
 #pragma once
 
-#include <atomic>
 #include <cstring>
-#include <thread>
 
 #include "py_kernel.hpp"
 
@@ -107,10 +105,7 @@ struct PyCollider {
         kernel->touching(c, q.data() + a * width, a + chunk < count ? chunk : count - a, margin, room.at,
                          out.data() + a, nullptr);
     };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < count; ++t) others.emplace_back(work);
-    work();
-    for (std::thread &thread : others) thread.join();
+    side_by_side(threads, (count + chunk - 1) / chunk, work);
   }
 
   // One configuration: a Contact of every pair, (pairs) int8.

@@ -63,6 +63,22 @@ struct Scratch {
   }
 };
 
+// Runs `work` in this thread and in others, no more than there are chunks or four a core; fewer where the system gives
+// no more. `work` takes chunks until none is left, so any number of threads does it.
+template <class Work>
+void side_by_side(int threads, long chunks, const Work &work) {
+  const long cores = (long)std::thread::hardware_concurrency();
+  long most = threads < chunks ? threads : chunks;
+  if (most > 4 * (cores ? cores : 1)) most = 4 * (cores ? cores : 1);
+  std::vector<std::thread> others;
+  try {
+    for (long t = 1; t < most; ++t) others.emplace_back(work);
+  } catch (const std::exception &) {
+  }
+  work();
+  for (std::thread &thread : others) thread.join();
+}
+
 // Calls work(first, count, scratch) over chunks of `total` states, by several threads.
 template <class Work>
 void in_chunks(long total, int threads, long room, const Work &work) {
@@ -72,10 +88,7 @@ void in_chunks(long total, int threads, long room, const Work &work) {
     Scratch scratch(room);
     for (long a; (a = next.fetch_add(chunk)) < total;) work(a, a + chunk < total ? chunk : total - a, scratch.at);
   };
-  std::vector<std::thread> others;
-  for (int t = 1; t < threads && t * chunk < total; ++t) others.emplace_back(run);
-  run();
-  for (std::thread &thread : others) thread.join();
+  side_by_side(threads, (total + chunk - 1) / chunk, run);
 }
 
 }  // namespace knuckle

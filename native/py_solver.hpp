@@ -1,9 +1,6 @@
 // Inverse kinematics as Python sees it: problems in, answers and their measured errors out.
 #pragma once
 
-#include <atomic>
-#include <thread>
-
 #include "py_chain.hpp"
 
 namespace knuckle {
@@ -214,10 +211,7 @@ struct PySolver {
         }
       }
     };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < open; ++t) others.emplace_back(work);
-    work();
-    for (std::thread &thread : others) thread.join();
+    side_by_side(threads, (open + chunk - 1) / chunk, work);
   }
 
   // Follows targets (N, 4, 4) from q_start (nq), each step from the solution before; q (N, nq) and errors (N, 2) are
