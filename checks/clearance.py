@@ -15,6 +15,7 @@ less the resolution: so the least distance reported is the least there is to wit
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..robot.arrays import Array
 from ..robot.collision import Distance
 from ..robot.sweep import Sweep
 from .course import Course
-from .report import Check
+from .report import Check, skipped
 
 _FINAL = 0.1
 """Part of the resolution at which halving ends."""
@@ -34,8 +35,8 @@ _FINAL = 0.1
 class Clearance:
     """What was found."""
 
-    nearest: Distance
-    """The least distance seen; negative is a depth."""
+    nearest: Distance | None
+    """The least distance seen; negative is a depth; None if everything is too far off to be measured."""
     time: float
     proven: float
     """No pair comes nearer than this anywhere [m]; -inf if that is not proven."""
@@ -82,12 +83,11 @@ def clearance(course: Course, sweep: Sweep, margin: float, resolution: float = 1
         if found is not None:
             best, k = found[1], found[0]
             time = float(course.trajectory.t[open_.segment[k]] + middle[k] * course.spans[open_.segment[k]])
-        assert best is not None
-        threshold = max(margin, best.value - resolution)
+        threshold = margin if best is None else max(margin, best.value - resolution)
         proven = min(proven, threshold)
         near = sweep.approached(q, way, threshold)
         hit = np.zeros(len(q), dtype=bool)
-        if best.value <= margin:
+        if best is not None and best.value <= margin:
             suspects = np.flatnonzero(near)
             hit[suspects] = sweep.touching(q[suspects], margin)
         done = near & ~hit & (sweep.closing(way) < _FINAL * resolution)
@@ -97,15 +97,19 @@ def clearance(course: Course, sweep: Sweep, margin: float, resolution: float = 1
             times = course.trajectory.t[open_.segment[lost]] + middle[lost] * course.spans[open_.segment[lost]]
             first = min(first, float(times.min()))
         open_ = open_.halves(near & ~lost & ~violated[open_.segment])
-    assert best is not None
     certain = -np.inf if violated.any() else proven
     return Clearance(best, time, certain, violated, first if violated.any() else np.nan, evaluated)
 
 
 def clearance_check(name: str, found: Clearance, margin: float) -> Check:
     """The verdict on what was found."""
-    value, count = found.nearest.value, int(found.violated.sum())
-    assert found.nearest.links is not None
+    count = int(found.violated.sum())
+    if found.nearest is None or found.nearest.links is None:
+        if count == 0:
+            return skipped(name, "everything is too far off for a distance to be measured")
+        message = "no distance can be measured, and it is not proven free"
+        return Check(name, False, math.nan, margin, found.first, "", count, -math.inf, "m", message)
+    value = found.nearest.value
     pair = " and ".join(found.nearest.links)
     at = f"at {found.time:.6g} s"
     if not count:

@@ -64,12 +64,12 @@ def vector(value: Any, size: int, name: str) -> Array:
 def vector_or_batch(value: Any, size: int, name: str) -> Array:
     """A finite vector `(size,)` or a batch of them `(N, size)`, C-contiguous if a batch.
 
-    An `(N, 1)` array for `size == N` is a column vector; for `size == 1` it is a batch, but for `(1, 1)`, one vector.
+    An `(N, 1)` array for `size == N` is a column vector; for `size == 1` it is a batch.
     """
     if type(value) is np.ndarray and value.ndim == 1:
         return vector(value, size, name)
     array = _as_float(value, name)
-    if array.ndim == 2 and array.shape[1] == size and not (array.shape[0] == 1 == size):
+    if array.ndim == 2 and array.shape[1] == size:
         batch = np.ascontiguousarray(array)
         _require_finite(batch, name)
         return batch
@@ -103,6 +103,11 @@ def scalar(value: Any, name: str, *, minimum: float | None = None, positive: boo
     if minimum is not None and number < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {number}")
     return number
+
+
+def thread_count(value: Any) -> int | None:
+    """How many threads a caller wants; None leaves the choice to the size of the work."""
+    return None if value is None else whole(value, "threads")
 
 
 def whole(value: Any, name: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from . import dynamics, kinematics, native
+from .absent import absent
 from .arrays import Array, vector_or_batch
 from .base import RobotBase
 from .coordinates import Coordinates
@@ -97,13 +98,7 @@ class PinBackend(RobotBase):
         return self._visual
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("data", "collision_data", "visual_data"):
-            owner = {"data": "model", "collision_data": "collision", "visual_data": "visual"}[name]
-            raise AttributeError(
-                f"PinRobot has no {name}: scratch memory is private, one per thread; "
-                f"make your own with robot.{owner}.createData()"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise absent(type(self).__name__, name)
 
     @property
     def couplings(self) -> tuple[Coupling, ...]:
@@ -224,16 +219,6 @@ class PinBackend(RobotBase):
         q_pin = self._coordinates.to_pinocchio(q)
         J = kinematics.jacobian(self._model, self._data(), q_pin, self._frame_id(frame), reference)
         return self._coordinates.torque(J)
-
-    def pose_batch(self, q: Array, frame: str) -> Array:
-        chain = self.native_chain(frame)
-        return super().pose_batch(q, frame) if chain is None else chain.pose_batch(q)
-
-    def frame_jacobian_batch(self, q: Array, frame: str, reference: ReferenceFrame) -> Array:
-        chain = self.native_chain(frame)
-        if chain is None:
-            return super().frame_jacobian_batch(q, frame, reference)
-        return chain.jacobian_batch(q, reference)
 
     def error_and_jacobian(self, q: Array, frame: str, goal: Array, world: bool) -> tuple[Array, Array]:
         """Error (6,) of a frame's pose against `goal` (4, 4) and its Jacobian (6, nv), see `knuckle.ik.pose_task`."""

@@ -29,6 +29,8 @@ from .coordinates import Coordinates
 
 _CHUNK = 8192
 """Configurations looked at together: a margin for each of their pairs must find room."""
+_UNBOUNDED = 1e9
+"""Stands in for the radius of a shape without bounds [m]: infinite times a joint that rests would be undefined."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +131,7 @@ def chains_of(model: pin.Model, most: Array) -> list[_Joint]:
 def body_reach(chains: list[_Joint], nv: int, body: Body) -> Array:
     """How far any point of a shape moves at most per unit of way of each degree of freedom (nv,) of the model."""
     result = np.zeros(nv)
-    joint, beyond = body.joint, body.convex.radius
+    joint, beyond = body.joint, min(body.convex.radius, _UNBOUNDED)
     way = np.asarray(body.placement.act(body.convex.centre))
     while joint > 0:
         link = chains[joint]
