@@ -15,7 +15,7 @@ from .collider import Body, body
 from .collision import CollisionChecker
 from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
 from .errors import InputError, InputTypeError
-from .findings import WARNING, Finding
+from .findings import Finding, finding
 from .manifold import as_generator
 from .pin_backend import PinBackend
 
@@ -135,8 +135,7 @@ class CheckedPairs(PinBackend):
     def _set_up_collisions(self, meshes: str, disabled: Iterable[tuple[str, str, str]] | None) -> None:
         self._hulls = meshes == "hull"
         for name in collision_pairs.hulls(self._collision) if meshes == "hull" else ():
-            message = "is flat, so it has no convex hull; its triangles are checked, without depth"
-            self._findings += (Finding(WARNING, 0, f"collision geometry {name!r}", message),)
+            self._findings += (finding("mesh-flat", 0, "collision geometry", name, "is flat"),)
         if len(self._collision.collisionPairs):
             self._excluded = {}
             self._forget_checkers()
@@ -152,8 +151,8 @@ class CheckedPairs(PinBackend):
         checker = self._checker()
         touching = checker.pairs[checker.contacts(self.q, 0.0)]
         pairs = sorted({" and ".join(checker.bodies[k].link for k in pair) for pair in touching})
-        message = "touch in the home configuration though the SRDF has them checked: robot.remove_collision_pairs"
-        return (Finding(WARNING, 0, "collision pairs", f"{', '.join(pairs)} {message}"),) if pairs else ()
+        problem = f"{', '.join(pairs)} touch in the home configuration though the SRDF has them checked"
+        return (finding("home-contact", 0, "collision pairs", "", problem),) if pairs else ()
 
     def _init_collision_pairs(self) -> None:
         """Check all pairs but those of neighbouring or rigidly joined links."""
