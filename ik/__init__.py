@@ -9,9 +9,12 @@ from .branches import solve_all
 from .callbacks import CallbackReturn, Constraint, IKCallback, chain
 from .cost import CostFunction, default_ik_cost_function
 from .debug import IKDebug
+from .goals import Pointing, PoseGoal
 from .native_method import applies as native_applies
 from .native_method import native_method
 from .native_search import fast as native_fast
+from .objectives import AwayFromLimits, Manipulability, Posture
+from .paths import arc, arc_through, line, spline
 from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult, as_target
 from .registry import METHODS, register_method
 from .solver import ik_jacobian, ik_jacobian_cpp, ik_scipy, solve
@@ -37,6 +40,7 @@ register_method(
 
 __all__ = [
     "METHODS",
+    "AwayFromLimits",
     "BatchResult",
     "CallbackReturn",
     "Constraint",
@@ -48,16 +52,24 @@ __all__ = [
     "IKStatus",
     "InnerResult",
     "IntermediateIkResult",
+    "Manipulability",
+    "Pointing",
+    "PoseGoal",
+    "Posture",
     "TrackResult",
+    "arc",
+    "arc_through",
     "as_target",
     "chain",
     "default_ik_cost_function",
     "ik_jacobian",
     "ik_jacobian_cpp",
     "ik_scipy",
+    "line",
     "register_method",
     "solve",
     "solve_all",
     "solve_batch",
+    "spline",
     "track",
 ]

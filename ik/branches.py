@@ -11,11 +11,13 @@ from ..robot.errors import InputError
 from ..robot.tolerance import CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
 from .callbacks import all_satisfied
+from .conditions import constraints_of
 from .freedom import TURN, Freedom
 from .native_solver import FREE, SEARCH, chain_of, radii, solver_of
 from .pose_task import POSITION_TERMS
 from .problem import IKMeta, as_target
-from .solver import constraints_of, seed_of, solve
+from .solver import solve
+from .start import seed_of
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -98,6 +100,11 @@ def solve_all(
         solutions = [q for q, good in zip(solutions, allowed, strict=True) if good]
     order = np.argsort([float(np.abs(robot.difference(near, q)).max(initial=0.0)) for q in solutions], kind="stable")
     return np.array(solutions).reshape(len(solutions), robot.nq)[order[:most]]
+
+
+def one_round(robot: RobotBase, goal: ToleratedPose, near: Array, seed: int) -> list[Array]:
+    """Solutions of a pose from one round of random starts."""
+    return _round(robot, goal, near, seed, 0, goal.tolerance.rotation_radius >= np.pi)
 
 
 def _round(robot: RobotBase, goal: Any, near: Array, seed: int, number: int, free_rotation: bool) -> list[Array]:

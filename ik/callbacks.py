@@ -97,11 +97,11 @@ def _as_callables(value: Any, name: str, wanted: str, fits: Callable[[Any], bool
     if fits(value):
         return (value,)
     if not isinstance(value, Iterable):
-        raise InputTypeError(f"{name} must be a sequence, each entry an {wanted}; got {type(value).__name__}")
+        raise InputTypeError(f"{name} must be a sequence, each entry an {wanted}; got {_described(value)}")
     entries = tuple(value)
     for i, entry in enumerate(entries):
         if not fits(entry):
-            raise InputTypeError(f"{name}[{i}] must be an {wanted}; got {type(entry).__name__}")
+            raise InputTypeError(f"{name}[{i}] must be an {wanted}; got {_described(entry)}")
     return entries
 
 
@@ -113,6 +113,15 @@ def violation(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> 
             known = status if isinstance(status, str) and status in set(IKStatus) else IKStatus.REJECTED
             return IKStatus(known), _why(constraint, robot, q)
     return None
+
+
+def _described(value: Any) -> str:
+    """What somebody passed, with the arguments it takes if it is a function."""
+    kind = type(value).__name__
+    try:
+        return f"a {kind} of {inspect.signature(value)}" if callable(value) else kind
+    except (TypeError, ValueError):
+        return kind
 
 
 def satisfied(constraint: Constraint, robot: RobotBase, q: Array) -> bool:

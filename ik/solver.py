@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..robot.arrays import Array, scalar, vector, whole
-from ..robot.errors import InputError, InputTypeError, UnsupportedError
-from ..robot.tolerance import Tolerance
-from .callbacks import Constraint, IKCallback, NoObstacleCollision, NoSelfCollision, as_callbacks, as_constraints
+from ..robot.arrays import scalar, whole
+from ..robot.errors import InputTypeError
+from ..robot.tolerance import Tolerance, ToleratedPose
+from ..robot.transformation import Transformation
+from .beyond import solve_beyond, target_of
+from .callbacks import Constraint, IKCallback, as_callbacks
+from .conditions import constraints_of
 from .cost import CostFunction, default_ik_cost_function
-from .freedom import Freedom
+from .goals import as_goals
 from .pose_task import boolean_mask
 from .problem import IKMeta, IKResult, IntermediateIkResult, Target, as_target
 from .registry import METHODS, PREFERENCE, Method, default_method, method_of, register_method
 from .search import Search
+from .start import seed_of, start_of
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -27,17 +30,19 @@ __all__ = ["METHODS", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "register_me
 
 THRESHOLD = 1e-8
 _NAMED = (str, type(None))
+_POSES = (np.ndarray, Transformation, ToleratedPose)
 _PLAIN = IKMeta()
-_NO_SELF_COLLISION: tuple[Constraint, ...] = (NoSelfCollision(),)
 
 
 def solve(
     robot: RobotBase,
-    target: Target,
+    target: Any,
     *,
     ik_method: Any = None,
     q_init: Any = None,
     rng: Any = None,
+    nearest: Any = False,
+    objective: Any = None,
     allow_random_restart: bool = True,
     current_best: IntermediateIkResult | None = None,
     ignore_self_collisions: bool = False,
@@ -61,13 +66,18 @@ def solve(
     Args:
         robot: The robot; it is not moved.
         target: Desired pose of the tcp in the world: ToleratedPose, Transformation, pinocchio.SE3 or 4x4 array. A bare
-            pose is met within 1e-5 m and 1e-4 rad.
+            pose is met within 1e-5 m and 1e-4 rad. Or several goals at once: a mapping from frames to poses, a
+            `PoseGoal` or `Pointing`, or a list of these. None is the only goal of the task.
         ik_method: Name of a registered method or a callable with the same arguments; by default the native kernel
             where it covers the robot and nothing asked for forbids it, else "jacobian", or "scipy" where a cost
             function of one's own is to be minimised.
         q_init: Where to start (nq,), or a mapping from joint names to values; None is the stored configuration. What
             is outside the limits is moved into them, with a note in the result's message.
         rng: Generator or seed for the restarts; None draws a fresh seed. The result's `seed` gives the same answer.
+        nearest: Look for several solutions and take the one nearest to q_init, whole turns counted: True, or weights
+            of the joints (nv,). The distance is sqrt(sum w_i dq_i^2).
+        objective: Made small among the solutions: `Posture(q)`, `AwayFromLimits()`, `Manipulability()` or a function
+            `f(robot, q) -> float`; costs iterations of the budget.
         allow_random_restart: Whether to try again from elsewhere; off for the solution that belongs to q_init.
         current_best: A configuration known already, returned if nothing of less cost is found.
         ignore_self_collisions: Accept solutions in which the robot touches itself.
@@ -88,6 +98,28 @@ def solve(
     Raises:
         InputError: on a wrong shape, a NaN, an unknown method or option. The robot is never changed.
     """
+    if type(target) not in _POSES or nearest is not False or objective is not None:
+        target = target_of(target, task)
+        asked = (as_goals(target, tolerance), nearest, objective)
+        if asked[0] is not None or nearest is not False or objective is not None:
+            rest = dict(
+                ik_method=ik_method,
+                q_init=q_init,
+                rng=rng,
+                allow_random_restart=allow_random_restart,
+                current_best=current_best,
+                ignore_self_collisions=ignore_self_collisions,
+                ik_cost_function=ik_cost_function,
+                inner_callbacks=inner_callbacks,
+                joint_mask=joint_mask,
+                max_iter=max_iter,
+                outer_callbacks=outer_callbacks,
+                outer_constraints=outer_constraints,
+                task=task,
+                convergence_threshold=convergence_threshold,
+                **method_options,
+            )
+            return solve_beyond(solve, robot, target, tolerance, *asked, rest)
     plain = (
         allow_random_restart is True
         and not method_options
@@ -173,33 +205,6 @@ def _fast_again(
     return _fast(robot, goal, ik_method, start, seed, budget, goal.tolerance, constraints)
 
 
-def constraints_of(
-    robot: RobotBase, ignore_self_collisions: bool, outer_constraints: Any, task: Any
-) -> tuple[Constraint, ...]:
-    """What a solution must satisfy beyond its pose: no collisions, then the constraints of task and caller."""
-    # asked of the class: an absent attribute of an instance may be expensive to find out about
-    aware = callable(getattr(type(robot), "has_self_collision", None))
-    own = _NO_SELF_COLLISION if aware and not ignore_self_collisions else ()
-    if outer_constraints is None and task is None:
-        return own
-    if task is not None and len(getattr(task, "obstacles", ())):
-        if not callable(getattr(type(robot), "has_collisions", None)):
-            raise UnsupportedError(f"robot {robot.name!r} cannot check obstacles; leave task out")
-        own += (NoObstacleCollision(task),)
-    return (
-        *own,
-        *(_tied(constraint, task) for constraint in as_constraints(outer_constraints, "outer_constraints")),
-        *as_constraints(getattr(task, "constraints", None), "task.constraints"),
-    )
-
-
-def _tied(constraint: Constraint, task: Any) -> Constraint:
-    """The constraint as it reads in a task, if it means different things in different tasks."""
-    for_task = getattr(constraint, "for_task", None)
-    tied: Constraint = constraint if for_task is None or task is None else for_task(task)
-    return tied
-
-
 def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks: bool, cost_function: Any) -> Method:
     """The method asked for, or the one that suits what is asked; refuses options that it does not have."""
     if not callable(cost_function):
@@ -212,38 +217,6 @@ def _method(robot: RobotBase, ik_method: Any, options: dict[str, Any], callbacks
     method = method_of(ik_method)
     method.check(options)
     return method
-
-
-def seed_of(rng: Any) -> int:
-    """The seed that stands for a Generator (drawn from it), a seed, or None (fresh entropy)."""
-    if rng is None:
-        return int.from_bytes(os.urandom(7), "little")
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(0, 2**56))
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
-        raise InputTypeError(f"rng must be a numpy Generator, a seed or None, got {type(rng).__name__}")
-    if rng < 0:
-        raise InputError(f"rng must be a seed >= 0, got {rng}")
-    return int(rng)
-
-
-def start_of(robot: RobotBase, q_init: Any) -> tuple[Array, tuple[str, ...]]:
-    """Where a search starts (nq,), within the limits, and a note if that meant moving it."""
-    freedom = Freedom.of(robot, robot.tcp, _PLAIN)
-    if q_init is None:
-        q = robot.q
-    elif isinstance(q_init, Mapping):
-        q = robot.configuration_from(q_init)
-    else:
-        q = vector(q_init, robot.nq, "q_init")
-        if not freedom.support.flat:
-            q = robot.integrate(q, np.zeros(robot.nv))
-    inside, moved = freedom.settle(q, q)
-    outside = np.flatnonzero(moved)
-    if not len(outside):
-        return inside, ()
-    names = ", ".join(robot.dof_names[v] for v in outside)
-    return inside, (f"q_init was outside the limits and was moved into them: {names}",)
 
 
 def _one_run(name: str) -> Callable[..., IKResult]:

@@ -12,9 +12,10 @@ from ..robot.errors import InputError, InputTypeError
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
 from .batch import as_poses
 from .callbacks import all_satisfied, violation
+from .conditions import constraints_of
 from .native_solver import ALONE, FREE, chain_of, radii, solver_of
 from .problem import IKMeta, IKStatus
-from .solver import constraints_of, solve
+from .solver import solve
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase

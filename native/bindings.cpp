@@ -54,7 +54,31 @@ const Kernel *active = widest();
 // For one problem four attempts side by side answer soonest; an iteration of eight takes longer than it saves.
 const Kernel *abreast() { return active->lanes > 4 ? kernel_of(4) : active; }
 
+// One attempt without lanes.
+void solve_one(const Chain &chain, const IkOptions &options, const IkProblem &problem, IkAnswer &answer) {
+#ifdef KNUCKLE_X86
+  if (active->lanes > 2) return knuckle::solve_one_avx2(chain, options, problem, answer);
+#endif
+  knuckle::solve_one_baseline(chain, options, problem, answer);
+}
+
 const char *isa() { return active->lanes == 8 ? "avx512" : active->lanes == 4 ? "avx2" : "baseline"; }
+
+// Runs `work` in this thread and in others, no more than there are chunks or four a core; fewer where the system gives
+// no more. `work` takes chunks until none is left, so any number of threads does it.
+template <class Work>
+void side_by_side(int threads, long chunks, const Work &work) {
+  const long cores = (long)std::thread::hardware_concurrency();
+  long most = threads < chunks ? threads : chunks;
+  if (most > 4 * (cores ? cores : 1)) most = 4 * (cores ? cores : 1);
+  std::vector<std::thread> others;
+  try {
+    for (long t = 1; t < most; ++t) others.emplace_back(work);
+  } catch (const std::exception &) {
+  }
+  work();
+  for (std::thread &thread : others) thread.join();
+}
 
 // Owns the arrays of a knuckle::Chain.
 struct PyChain {
@@ -199,6 +223,8 @@ bool damped_step(nb::handle jacobian_, nb::handle e_, double mu, nb::handle dq_)
   for (long i = 0; i < n; ++i) sum += fabs(dq.data()[i]);
   return std::isfinite(sum);
 }
+
+constexpr double kLongestStride = 0.2;  // [rad | m] beyond it a step of a path is not taken as its direction
 
 // A chain with limits, weights and the constants of the iteration.
 struct PySolver {
@@ -404,10 +430,7 @@ struct PySolver {
         }
       }
     };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < open; ++t) others.emplace_back(work);
-    work();
-    for (std::thread &thread : others) thread.join();
+    side_by_side(threads, (open + chunk - 1) / chunk, work);
   }
 
   // Follows targets (N, 4, 4) from q_start (nq), each step from the solution before; q (N, nq) and errors (N, 2) are
@@ -421,20 +444,30 @@ struct PySolver {
     q.require(count * chain.nq, "q");
     errors.require(2 * count, "errors");
     const IkOptions o = limited(position_tolerance, rotation_tolerance, 1, step_iterations);
-    const Kernel *kernel = abreast();
     nb::gil_scoped_release release;
-    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints];
-    const double *previous = q_start.data();
+    double target[12], start[knuckle::kMaxIkJoints], found[knuckle::kMaxIkJoints], before[knuckle::kMaxIkJoints];
+    pick(q_start.data(), before);
     for (long i = 0; i < count; ++i) {
       double *here = q.data() + i * chain.nq;
+      const double *previous = i ? here - chain.nq : q_start.data();
       std::memcpy(here, previous, chain.nq * sizeof(double));
       flatten(H.data() + 16 * i, target);
-      pick(previous, start);
-      IkAnswer answer{};
-      answer.q = found;
-      kernel->solve(chain, o, IkProblem{target, start, 0, 0}, answer);
-      if (!measure(answer, target, o, here, errors.data() + 2 * i)) return i;
-      previous = here;
+      // a path that goes on as it went is most of the way there; where it does not, the step before is the start
+      bool met = false;
+      for (int ahead = i > 0; ahead >= 0 && !met; --ahead) {
+        for (int j = 0; j < chain.n; ++j) {
+          const double now = previous[chain.q_index[j]], stride = ahead ? now - before[j] : 0;
+          const double next = now + stride;
+          start[j] = fabs(stride) < kLongestStride && next >= lower[j] && next <= upper[j] ? next : now;
+        }
+        IkAnswer answer{};
+        answer.q = found;
+        solve_one(chain, o, IkProblem{target, start, 0, 0}, answer);
+        met = measure(answer, target, o, here, errors.data() + 2 * i);
+        if (!met) std::memcpy(here, previous, chain.nq * sizeof(double));
+      }
+      if (!met) return i;
+      pick(previous, before);
     }
     return count;
   }
@@ -552,10 +585,7 @@ struct PyCollider {
         kernel->touching(c, q.data() + a * width, a + chunk < count ? chunk : count - a, margin, room.at,
                          out.data() + a, nullptr);
     };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < count; ++t) others.emplace_back(work);
-    work();
-    for (std::thread &thread : others) thread.join();
+    side_by_side(threads, (count + chunk - 1) / chunk, work);
   }
 
   // One configuration: a Contact of every pair, (pairs) int8.
@@ -587,6 +617,7 @@ struct PyCollider {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // what outlives the interpreter is freed with the process
   m.doc() = "Native kernel: kinematics of chains and damped least squares, in lanes.";
   m.def("isa", &isa, "Instruction set in use: avx512, avx2 or baseline.");
   m.def("lanes", [] { return active->lanes; }, "Problems solved side by side in one vector.");

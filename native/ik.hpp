@@ -234,7 +234,9 @@ static inline void iterate(const Chain &chain, const IkOptions &options, Search 
   const M better = (squared < search.best_error) | met;
   search.best_error = pick(better, squared, search.best_error);
   for (int i = 0; i < chain.n; ++i) search.best[i] = pick(better, search.x[i], search.best[i]);
-  lane_step(chain, options, search, T, axes, e, squared);
+  bool open = false;  // nobody needs a step once all have met their target
+  for (int l = 0; l < KLANES; ++l) open = open || (search.job[l] >= 0 && !on(met, l));
+  if (open) lane_step(chain, options, search, T, axes, e, squared);
   for (int l = 0; l < KLANES; ++l) {
     if (search.job[l] < 0) continue;
     if (on(met, l)) {

@@ -126,6 +126,10 @@ struct Kernel {
   void (*nearest)(const Collider &, const double *q, double limit, void *room, Nearest &, signed char *pairs);
 };
 
+// One attempt without lanes, for the baseline processor and for one with AVX2.
+void solve_one_baseline(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
+void solve_one_avx2(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
+
 extern const Kernel *const kernel_lanes2;
 extern const Kernel *const kernel_lanes4;
 extern const Kernel *const kernel_lanes8;

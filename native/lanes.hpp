@@ -49,7 +49,7 @@ static inline V vsqrt(V a) {
 // Sine and cosine to about one unit in the last place. Reduction by pi/2 in three parts of 33 bits (exact products
 // while |x| < 2e5), kernels with the coefficients of FreeBSD's msun k_sin.c and k_cos.c (Sun Microsystems, 1993).
 static inline void vsincos(V x, V &s, V &c) {
-#if KLANES == 1
+#if KLANES == 1 && !defined(KFAST)
   s = sin(x);
   c = cos(x);
 #else
@@ -86,8 +86,8 @@ static inline void vsincos(V x, V &s, V &c) {
   if (__builtin_expect(any(far), 0)) {
     for (int l = 0; l < KLANES; ++l) {
       if (on(far, l)) {
-        lane(s, l) = sin(x[l]);
-        lane(c, l) = cos(x[l]);
+        lane(s, l) = sin(lane(x, l));
+        lane(c, l) = cos(lane(x, l));
       }
     }
   }

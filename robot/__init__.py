@@ -29,6 +29,14 @@ from .errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from .fleet import Fleet, IndexedView
+from .fleet_dynamics import (
+    eval_fk,
+    eval_inverse_dynamics_force,
+    eval_inverse_dynamics_passive,
+    eval_jacobian,
+    eval_mass_matrix,
+)
 from .limits import JointLimits
 from .motors import Motors
 from .obstacle import Obstacle
@@ -67,6 +75,8 @@ __all__ = [
     "Distance",
     "EndEffectorPose",
     "EndEffectorVelocity",
+    "Fleet",
+    "IndexedView",
     "InputError",
     "InputTypeError",
     "JointBox",
@@ -95,4 +105,9 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "WithinJointLimits",
+    "eval_fk",
+    "eval_inverse_dynamics_force",
+    "eval_inverse_dynamics_passive",
+    "eval_jacobian",
+    "eval_mass_matrix",
 ]

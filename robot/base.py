@@ -153,7 +153,8 @@ class RobotBase(DynamicQueries):
         """Inverse kinematics, see `knuckle.ik.solve`.
 
         Args:
-            target: ToleratedPose, Transformation, SE3 or (4, 4) pose of the tcp in the world.
+            target: ToleratedPose, Transformation, SE3 or (4, 4) pose of the tcp in the world; or goals of several
+                frames, see `knuckle.ik.solve`; may be left out with a task that has one goal.
             eef_pose: Alias of target.
             **options: Arguments of `knuckle.ik.solve`, all optional:
 
@@ -164,6 +165,7 @@ class RobotBase(DynamicQueries):
                 * allow_random_restart: False keeps to the solution that belongs to q_init;
                 * ik_method: "jacobian_cpp", "jacobian", "scipy" or a function;
                 * joint_mask: degrees of freedom that may move (nv,);
+                * nearest: True for the solution nearest to q_init; objective: see `knuckle.ik.Posture`;
                 * outer_constraints: `f(robot, q) -> bool`, one or several;
                 * task, ignore_self_collisions, current_best, ik_cost_function, convergence_threshold,
                   inner_callbacks, outer_callbacks, and the options of the method.
@@ -171,6 +173,8 @@ class RobotBase(DynamicQueries):
         Returns:
             An IKResult; true if solved, unpacks as `(q, success)`. Its status and message say why not.
         """
+        if target is None and eef_pose is None and options.get("task") is not None:
+            return _solving().solve(self, None, **options)
         return _solving().solve(self, _target(target, eef_pose), **options)
 
     def ik_scipy(self, target: Any = None, *args: Any, eef_pose: Any = None, **options: Any) -> Any:

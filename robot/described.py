@@ -10,7 +10,7 @@ from .findings import Finding
 from .joint_orders import JointOrders
 from .kinematic_queries import alias
 from .reduction import Reduction
-from .semantics import semantics
+from .semantics import report, semantics
 
 
 class Described(JointOrders, Reduction):
@@ -82,6 +82,7 @@ class Described(JointOrders, Reduction):
         return cls._from_loaded(
             loaded,
             srdf,
+            strict,
             tcp=tcp,
             base_placement=base_placement,
             home_configuration=home_configuration,
@@ -124,6 +125,7 @@ class Described(JointOrders, Reduction):
         return cls._from_loaded(
             load_mjcf(path, strict=strict, gravity=gravity),
             srdf,
+            strict,
             tcp=tcp,
             base_placement=base_placement,
             home_configuration=home_configuration,
@@ -171,10 +173,12 @@ class Described(JointOrders, Reduction):
         return cls.from_urdf(found.urdf, **{**defaults, **options})
 
     @classmethod
-    def _from_loaded(cls, loaded: Any, srdf: Any, **options: Any) -> Self:
+    def _from_loaded(cls, loaded: Any, srdf: Any, strict: bool, **options: Any) -> Self:
         """A robot of what a description says, completed by an SRDF."""
         followers = [coupling.follower for coupling in loaded.couplings]
         said = None if srdf is None else semantics(srdf, loaded.model, followers)
+        if said is not None:
+            report(said.findings, "the SRDF", strict=strict)
         if said and options["home_configuration"] is None:
             options["home_configuration"] = said.home
         if said and options["tcp"] is None:

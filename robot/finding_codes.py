@@ -117,6 +117,8 @@ _NOTES = {
     "joint-massless": Kind(NOTE, "forward dynamics will refuse", "give a link above it an <inertial>"),
     "joint-locked": Kind(NOTE, "the joint cannot move", "write its limits, or make it fixed"),
     "capsule-version": Kind(NOTE, "other readers drop it in silence", 'write <robot version="1.1">'),
+    "home-contact-unchecked": Kind(NOTE, "they are not checked", "pass another home_configuration, or add the pair"),
+    "srdf-tcp": Kind(NOTE, "it is the tcp", "tcp= chooses another"),
     "home-moved": Kind(NOTE, "home is the nearest bound", "pass home_configuration"),
 }
 

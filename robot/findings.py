@@ -44,8 +44,9 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """What is wrong, what follows, what helps, in one sentence."""
-        return "; ".join(part for part in (self.problem, self.effect, self.remedy) if part)
+        """What is wrong, what follows, what helps, in one sentence; that an error makes no robot goes without saying."""
+        effect = "" if self.severity == ERROR and self.effect == KINDS[self.code].effect else self.effect
+        return "; ".join(part for part in (self.problem, effect, self.remedy) if part)
 
     def __str__(self) -> str:
         return (f"line {self.line}: " if self.line else "") + f"{self.where}: {self.message} [{self.code}]"

@@ -9,14 +9,14 @@ from pathlib import Path
 import knuckle
 
 ROOT = Path(__file__).resolve().parents[1]
-BELOW = {"robot": set(), "ik": {"robot"}, "cli": {"robot", "ik"}}
+BELOW = {"robot": set(), "ik": {"robot"}, "controllers": {"robot", "ik"}, "cli": {"robot", "ik", "controllers"}}
 CALLED_FROM_THE_FACADE = {"robot": {"ik"}}  # what methods of the robot import when they are called
-WALLS = {  # library: where it may be imported
+WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "pinocchio": "robot/",
     "coal": "robot/",
     "hppfcl": "nowhere",
     "scipy.optimize": "ik/scipy_method.py",
-    "matplotlib": "ik/debug.py",
+    "matplotlib": ("ik/debug.py", "controllers/recording.py"),
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
 PUBLIC = ROOT / "python" / "knuckle" / "__init__.py"

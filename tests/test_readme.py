@@ -74,7 +74,8 @@ def test_pages_run_as_printed(
 
 
 def test_every_command_is_shown() -> None:
-    assert {shlex.split(line)[1] for line in COMMANDS} == {"inspect", "fk", "id", "fd", "ik", "demo", "doctor"}
+    shown = {shlex.split(line)[1] for line in COMMANDS}
+    assert shown == {"inspect", "fk", "id", "fd", "ik", "simulate", "demo", "doctor"}
 
 
 def test_make_targets_named_in_the_text_exist() -> None:

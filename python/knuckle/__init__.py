@@ -1,10 +1,10 @@
-"""Robot kinematics, dynamics and inverse kinematics on the CPU, backed by Pinocchio."""
+"""Robot kinematics, dynamics, inverse kinematics and control on the CPU, backed by Pinocchio."""
 
 from __future__ import annotations
 
 from importlib.metadata import version as _version
 
-from . import ik, robot
+from . import controllers, ik, robot
 from .ik import (
     CallbackReturn,
     IKDebug,
@@ -32,6 +32,7 @@ from .robot import (
     Distance,
     EndEffectorPose,
     EndEffectorVelocity,
+    Fleet,
     InputError,
     InputTypeError,
     JointBox,
@@ -59,6 +60,11 @@ from .robot import (
     UnknownNameError,
     UnsupportedError,
     WithinJointLimits,
+    eval_fk,
+    eval_inverse_dynamics_force,
+    eval_inverse_dynamics_passive,
+    eval_jacobian,
+    eval_mass_matrix,
 )
 
 __version__ = _version("knuckle")
@@ -80,6 +86,7 @@ __all__ = [
     "Distance",
     "EndEffectorPose",
     "EndEffectorVelocity",
+    "Fleet",
     "IKDebug",
     "IKMeta",
     "IKResult",
@@ -114,7 +121,13 @@ __all__ = [
     "UnsupportedError",
     "WithinJointLimits",
     "__version__",
+    "controllers",
     "default_ik_cost_function",
+    "eval_fk",
+    "eval_inverse_dynamics_force",
+    "eval_inverse_dynamics_passive",
+    "eval_jacobian",
+    "eval_mass_matrix",
     "ik",
     "register_method",
     "robot",

@@ -1,0 +1,106 @@
+"""Recording: what a closed loop did, sample by sample; files and plots of it."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..robot.arrays import Array
+from ..robot.errors import InputError, MissingDependencyError
+from ..robot.spatial import quat_xyzw_from_rotation
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """States, torques and tool poses at N equidistant times; true if it ran to its end.
+
+    Attributes:
+        time: [s] (N,).
+        q: Configurations (N, nq).
+        dq: Velocities (N, nv).
+        tau: Torque commanded from each state (N, nv) [N m or N].
+        tool_pose: Pose of the tool in the world (N, 4, 4).
+        q_names: A name per entry of q.
+        dq_names: A name per entry of dq.
+        message: Why it ended before its time; empty if it did not.
+    """
+
+    time: Array
+    q: Array
+    dq: Array
+    tau: Array
+    tool_pose: Array
+    q_names: tuple[str, ...]
+    dq_names: tuple[str, ...]
+    message: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.message
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file: `.npz` with an array per attribute, or `.csv` with a column per number, time first."""
+        path = Path(path)
+        if path.suffix == ".npz":
+            np.savez_compressed(
+                path,
+                time=self.time,
+                q=self.q,
+                dq=self.dq,
+                tau=self.tau,
+                tool_pose=self.tool_pose,
+                q_names=np.array(self.q_names),
+                dq_names=np.array(self.dq_names),
+            )
+        elif path.suffix == ".csv":
+            with path.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(self._columns())
+                writer.writerows(self._table().tolist())
+        else:
+            raise InputError(f"path must end in .npz or .csv, got {str(path)!r}")
+        return path
+
+    def _columns(self) -> list[str]:
+        joints = [f"q.{name}" for name in self.q_names] + [f"dq.{name}" for name in self.dq_names]
+        tool = [f"tool.{name}" for name in ("x", "y", "z", "qx", "qy", "qz", "qw")]
+        return ["time", *joints, *(f"tau.{name}" for name in self.dq_names), *tool]
+
+    def _table(self) -> Array:
+        quat = quat_xyzw_from_rotation(self.tool_pose[:, :3, :3])
+        return np.column_stack((self.time, self.q, self.dq, self.tau, self.tool_pose[:, :3, 3], quat))
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw configuration, torque and tool position over time to a file (.png, .pdf, .svg).
+
+        Raises:
+            MissingDependencyError: if matplotlib is not installed.
+        """
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
+        figure = Figure(figsize=(9, 9), layout="constrained")
+        axes = figure.subplots(3, 1, sharex=True)
+        for axis, values, names, label in (
+            (axes[0], self.q, self.q_names, "q [rad or m]"),
+            (axes[1], self.tau, self.dq_names, "tau [N m or N]"),
+            (axes[2], self.tool_pose[:, :3, 3], ("x", "y", "z"), "tool [m]"),
+        ):
+            for column, name in zip(values.T, names, strict=True):
+                axis.plot(self.time, column, label=name)
+            axis.set_ylabel(label)
+            axis.grid(color="0.9")
+            if len(names) <= 12:
+                axis.legend(loc="upper right", fontsize="x-small", ncols=2)
+        axes[2].set_xlabel("time [s]")
+        try:
+            figure.savefig(path)
+        except ValueError as error:
+            raise InputError(f"path: {error}") from None
+        return Path(path)

@@ -1,0 +1,269 @@
+"""Kinematics and dynamics of a whole fleet in flat arrays.
+
+Conventions of the arrays: a robot's entries stand at `fleet.q_offsets`, `fleet.qd_offsets`; matrices are padded with
+0 to the largest robot. Free root joints: velocity and classical acceleration of the root link's centre of mass, then
+angular, in the axes of the frame the root joint is fixed to; forces about that centre of mass in world axes.
+
+A `mask` (A,) of booleans leaves robots out: they are not evaluated, what they hold is not read, and their entries
+become 0. Buffers given are checked first and then written in place; an error leaves them untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import Array
+from .errors import InputError, InputTypeError
+from .fleet import Fleet, as_fleet
+from .fleet_selection import tools as select_tools
+from .fleet_terms import RobotTerms, terms_of
+from .spatial import quat_xyzw_from_rotation
+
+
+def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None) -> Array:
+    """Poses of all bodies in the world.
+
+    Args:
+        fleet: A Fleet, or one robot.
+        joint_q: Configurations (joint_coord_count,) [m or rad].
+        mask: Robots to evaluate (A,), all by default; the poses of the others stay as they are in `body_q`.
+        body_q: Buffer (body_count, 7) to write to; by default a new one that starts at the identity.
+
+    Returns:
+        xyz [m] and quaternion xyzw per body (body_count, 7), in the order of `fleet.body_names`.
+    """
+    fleet, q = _state(fleet, joint_q)
+    chosen, shape = _mask(fleet, mask), (fleet.body_count, 7)
+    if body_q is None:
+        body_q = np.zeros(shape)
+        body_q[:, 6] = 1.0
+    _check_buffer(body_q, shape, "body_q")
+    found = [(a, terms.body_poses(terms.normalised(q[at]))) for a, terms, at, _ in _robots(fleet, chosen)]
+    for a, poses in found:
+        at = slice(fleet.body_offsets[a], fleet.body_offsets[a + 1])
+        body_q[at, :3], body_q[at, 3:] = poses[:, :3, 3], quat_xyzw_from_rotation(poses[:, :3, :3])
+    return np.asarray(body_q)
+
+
+def eval_jacobian(fleet: Any, joint_q: Any, *, frames: Any = None, mask: Any = None, jacobian: Any = None) -> Array:
+    """Jacobian of one frame of each robot: its twist at the frame's origin, world axes = J joint_qd.
+
+    Args:
+        fleet: A Fleet, or one robot.
+        joint_q: Configurations (joint_coord_count,) [m or rad].
+        frames: Which frame, as `tool_sites` of the controllers: index, name, pattern or a list of these; by default
+            each robot's tcp.
+        mask: Robots to evaluate (A,), all by default.
+        jacobian: Buffer (A, 6, n) to write to, n = max_dofs_per_articulation.
+
+    Returns:
+        (A, 6, n), linear rows first.
+    """
+    fleet, q = _state(fleet, joint_q)
+    chosen, n = _mask(fleet, mask), fleet.max_dofs_per_articulation
+    jacobian = _buffer(jacobian, (len(fleet), 6, n), "jacobian")
+    robots = np.flatnonzero(chosen).tolist()
+    names = [fleet.robots[a].tcp for a in robots] if frames is None else select_tools(fleet, robots, frames, "frames")
+    found = []
+    for (a, terms, at, _), name in zip(_robots(fleet, chosen), names, strict=True):
+        one = terms.normalised(q[at])
+        J = terms.pose_and_jacobian(one, name)[1]
+        for root in terms.roots:
+            J = J @ root.velocity_map(one, J.shape[1])
+        found.append((a, J))
+    jacobian[:] = 0.0
+    for a, J in found:
+        jacobian[a, :, : J.shape[1]] = J
+    return np.asarray(jacobian)
+
+
+def eval_mass_matrix(fleet: Any, joint_q: Any, *, mask: Any = None, mass_matrix: Any = None) -> Array:
+    """Mass matrices: kinetic energy = joint_qd^T M joint_qd / 2; root blocks in the axes the root is fixed to.
+
+    Args:
+        fleet: A Fleet, or one robot.
+        joint_q: Configurations (joint_coord_count,) [m or rad].
+        mask: Robots to evaluate (A,), all by default.
+        mass_matrix: Buffer (A, n, n) to write to, n = max_dofs_per_articulation.
+
+    Returns:
+        (A, n, n) [kg, kg m, kg m^2].
+    """
+    fleet, q = _state(fleet, joint_q)
+    chosen, n = _mask(fleet, mask), fleet.max_dofs_per_articulation
+    mass_matrix = _buffer(mass_matrix, (len(fleet), n, n), "mass_matrix")
+    found = []
+    for a, terms, at, _ in _robots(fleet, chosen):
+        one = terms.normalised(q[at])
+        M = terms.mass_matrix(one)
+        for root in terms.roots:
+            T = root.velocity_map(one, len(M))
+            M = T.T @ M @ T
+        found.append((a, M))
+    mass_matrix[:] = 0.0
+    for a, M in found:
+        mass_matrix[a, : len(M), : len(M)] = M
+    return np.asarray(mass_matrix)
+
+
+def eval_inverse_dynamics_passive(
+    fleet: Any,
+    joint_q: Any,
+    joint_qd: Any,
+    *,
+    mask: Any = None,
+    gravity_force: Any = None,
+    coriolis_force: Any = None,
+) -> tuple[Array, Array]:
+    """Forces that act without any acceleration asked for: g = +dU/dq and h = C dq.
+
+    h is the force at which every joint acceleration is zero without gravity; for a free root that is the classical
+    acceleration of its centre of mass.
+
+    Args:
+        fleet: A Fleet, or one robot.
+        joint_q: Configurations (joint_coord_count,) [m or rad].
+        joint_qd: Velocities (joint_dof_count,) [m/s or rad/s].
+        mask: Robots to evaluate (A,), all by default.
+        gravity_force: Buffer (joint_dof_count,) for g.
+        coriolis_force: Buffer (joint_dof_count,) for h.
+
+    Returns:
+        g and h (joint_dof_count,) [N or N m].
+    """
+    fleet, q = _state(fleet, joint_q)
+    qd, chosen = _flat(joint_qd, fleet.joint_dof_count, "joint_qd"), _mask(fleet, mask)
+    g = _buffer(gravity_force, (fleet.joint_dof_count,), "gravity_force")
+    h = _buffer(coriolis_force, (fleet.joint_dof_count,), "coriolis_force")
+    found = []
+    for _, terms, at, dofs in _robots(fleet, chosen):
+        one, rate = terms.normalised(q[at]), qd[dofs]
+        rest = np.zeros(len(rate))
+        dq, ddq = terms.velocity(one, rate), rest
+        pull = terms.inverse_dynamics(one, rest, rest, True)
+        for root in terms.roots:
+            ddq = root.acceleration(one, rate, ddq)
+        drag = terms.inverse_dynamics(one, dq, ddq, False)
+        for root in terms.roots:
+            pull, drag = root.force(one, pull), root.force(one, drag)
+        found.append((dofs, pull, drag))
+    g[:], h[:] = 0.0, 0.0
+    for dofs, pull, drag in found:
+        g[dofs], h[dofs] = pull, drag
+    return np.asarray(g), np.asarray(h)
+
+
+def eval_inverse_dynamics_force(
+    fleet: Any,
+    joint_q: Any = None,
+    *,
+    mass_matrix: Any,
+    joint_qdd: Any,
+    coriolis_force: Any,
+    gravity_force: Any,
+    joint_f: Any,
+    mask: Any = None,
+) -> Array:
+    """tau = M(q) qdd + C(q,qd) qd + g(q) from buffers made before.
+
+    `M qdd` of a free root stands in the axes of the frame the joint is fixed to and is turned into the world before
+    the sum; those of the other joints are added as they are.
+
+    Args:
+        fleet: A Fleet, or one robot.
+        joint_q: Configurations (joint_coord_count,) the buffers were made at; checked if given, nothing depends on it.
+        mass_matrix: (A, n, n), n = max_dofs_per_articulation, see `eval_mass_matrix`.
+        joint_qdd: Accelerations (joint_dof_count,) [m/s^2 or rad/s^2].
+        coriolis_force: h (joint_dof_count,) [N or N m].
+        gravity_force: g (joint_dof_count,) [N or N m].
+        joint_f: Written in place (joint_dof_count,) [N or N m].
+        mask: Robots to evaluate (A,), all by default; entries of the others become 0 and nothing of theirs is read.
+
+    Returns:
+        `joint_f`.
+
+    Raises:
+        InputError: if an array has another shape; `joint_f` is untouched then.
+    """
+    fleet = as_fleet(fleet)
+    n, chosen = fleet.max_dofs_per_articulation, _mask(fleet, mask)
+    if joint_q is not None:
+        _flat(joint_q, fleet.joint_coord_count, "joint_q")
+    M = _shaped(mass_matrix, (len(fleet), n, n), "mass_matrix")
+    qdd = _flat(joint_qdd, fleet.joint_dof_count, "joint_qdd")
+    h = _flat(coriolis_force, fleet.joint_dof_count, "coriolis_force")
+    g = _flat(gravity_force, fleet.joint_dof_count, "gravity_force")
+    _check_buffer(joint_f, (fleet.joint_dof_count,), "joint_f")
+    found = np.zeros(fleet.joint_dof_count)
+    for a, terms, _, dofs in _robots(fleet, chosen):
+        size = dofs.stop - dofs.start
+        force = M[a, :size, :size] @ qdd[dofs]
+        for root in terms.roots:
+            force = root.in_world(force)
+        found[dofs] = force + h[dofs] + g[dofs]
+    joint_f[:] = found
+    return np.asarray(joint_f)
+
+
+def _robots(fleet: Fleet, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, RobotTerms, slice, slice]]:
+    """Index, terms and places in q and qd of the chosen robots."""
+    known: dict[int, RobotTerms] = {}
+    for a in np.flatnonzero(chosen).tolist():
+        robot = fleet.robots[a]
+        if id(robot) not in known:
+            known[id(robot)] = terms_of(robot)
+        q, qd = fleet.q_offsets, fleet.qd_offsets
+        yield a, known[id(robot)], slice(q[a], q[a + 1]), slice(qd[a], qd[a + 1])
+
+
+def _state(fleet: Any, joint_q: Any) -> tuple[Fleet, Array]:
+    fleet = as_fleet(fleet)
+    return fleet, _flat(joint_q, fleet.joint_coord_count, "joint_q")
+
+
+def _flat(value: Any, size: int, name: str) -> Array:
+    return _shaped(value, (size,), name)
+
+
+def _shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
+    """`value` as float64 of exactly this shape; NaN is let through, it stays with its robot."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name} is not a rectangular array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__} ({array.dtype})")
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+    return array.astype(np.float64, copy=False)
+
+
+def _mask(fleet: Fleet, mask: Any) -> NDArray[np.bool_]:
+    if mask is None:
+        return np.ones(len(fleet), dtype=bool)
+    array = np.asarray(mask)
+    if array.dtype.kind != "b":
+        raise InputTypeError(f"mask must hold booleans, got {array.dtype}")
+    if array.shape != (len(fleet),):
+        raise InputError(f"mask must have shape ({len(fleet)},), one entry per robot, got {array.shape}")
+    return array
+
+
+def _buffer(buffer: Any, shape: tuple[int, ...], name: str) -> Array:
+    if buffer is None:
+        return np.zeros(shape)
+    _check_buffer(buffer, shape, name)
+    return buffer  # type: ignore[no-any-return]
+
+
+def _check_buffer(buffer: Any, shape: tuple[int, ...], name: str) -> None:
+    if not isinstance(buffer, np.ndarray) or buffer.dtype.kind != "f":
+        raise InputTypeError(f"{name} is written in place, so it must be a numpy array of floats, got {type(buffer)}")
+    if buffer.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got {buffer.shape}")
+    if not buffer.flags.writeable:
+        raise InputError(f"{name} is written in place, but it is read-only; pass a copy")
