@@ -175,6 +175,8 @@ class Described(JointOrders, Reduction):
     @classmethod
     def _from_loaded(cls, loaded: Any, srdf: Any, strict: bool, **options: Any) -> Self:
         """A robot of what a description says, completed by an SRDF."""
+        from .loading import refuse
+
         followers = [coupling.follower for coupling in loaded.couplings]
         said = None if srdf is None else semantics(srdf, loaded.model, followers)
         if said is not None:
@@ -192,6 +194,8 @@ class Described(JointOrders, Reduction):
             **options,
         )
         robot._file_joints = loaded.file_order
+        if strict:
+            refuse(loaded.source, robot.findings, strict)  # what only came up when the robot was put together
         return robot
 
     @property

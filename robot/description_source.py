@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,6 +13,7 @@ from .findings import refusal
 
 LARGEST_FILE = 32 * 2**20
 """Bytes of a description that are still read; the largest known ones have half a megabyte."""
+_DECLARATION = re.compile(r"<\?xml[^>]*\?>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ def read_source(description: Any) -> Source:
         InputTypeError: if it is neither a path nor text.
     """
     if is_text(description):
-        return _sized("XML text", description.encode("utf-8", "surrogatepass"), Path.cwd())
+        text = _DECLARATION.sub("", description.lstrip("\ufeff \t\r\n"))  # it is UTF-8 now, whatever it was
+        return _sized("XML text", text.encode("utf-8", "surrogatepass"), Path.cwd())
     if not isinstance(description, str | PathLike) or isinstance(fspath(description), bytes):
         kind = type(description).__name__
         raise InputTypeError(f"path must be the path of a description such as a URDF file, or XML text, got {kind}")

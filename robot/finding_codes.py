@@ -37,6 +37,7 @@ _FILE = _errors(
     file_unreadable="check the path and its permissions",
     file_too_large="this is no robot description",
     file_empty="save the description again",
+    file_loop="take the <include> out",
     xml_malformed="mend it at this line; xmllint --noout FILE finds more",
     xml_entity="write the text itself",
     xml_too_deep="this is no robot description",

@@ -44,7 +44,7 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """What is wrong, what follows, what helps, in one sentence; that an error makes no robot goes without saying."""
+        """What is wrong, what follows, what helps; that an error makes no robot goes without saying."""
         effect = "" if self.severity == ERROR and self.effect == KINDS[self.code].effect else self.effect
         return "; ".join(part for part in (self.problem, effect, self.remedy) if part)
 

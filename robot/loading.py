@@ -50,6 +50,7 @@ class Loaded:
         couplings: Joints that mimic others.
         findings: What was guessed at.
         file_order: Joints that move, in the order of the description.
+        source: What the description is called in messages.
     """
 
     model: pin.Model
@@ -58,6 +59,7 @@ class Loaded:
     couplings: tuple[Coupling, ...]
     findings: tuple[Finding, ...]
     file_order: tuple[str, ...]
+    source: str
 
 
 def load_urdf(
@@ -98,7 +100,7 @@ def load_urdf(
     couplings = _couplings(tree.root) if mimic else ()
     findings += _massless(tree, model, couplings)
     log_findings(source.name, findings)
-    return Loaded(model, collision, visual, couplings, tuple(findings), _file_order(tree.root, model))
+    return Loaded(model, collision, visual, couplings, tuple(findings), _file_order(tree.root, model), source.name)
 
 
 def refuse(source: str, findings: Sequence[Finding], strict: bool) -> None:

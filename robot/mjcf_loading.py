@@ -50,7 +50,8 @@ def load_mjcf(path: Any, *, strict: bool, gravity: Any) -> Loaded:
     require_order(model)
     log_findings(source.name, findings)
     known = set(map(str, model.names))
-    return Loaded(model, collision, visual, (), tuple(findings), tuple(name for name in order if name in known))
+    moving = tuple(name for name in order if name in known)
+    return Loaded(model, collision, visual, (), tuple(findings), moving, source.name)
 
 
 def _build(text: str) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from .description_source import read_source
 from .element_checks import blame, numbers
-from .errors import DescriptionError
-from .findings import Finding
+from .findings import Finding, refusal
 from .mesh_search import PackageSearch
 from .urdf_preparing import mesh_fault
 from .xml_tree import XmlTree
@@ -84,14 +83,14 @@ class MjcfPreparing:
 
     def _include(self, element: ET.Element, folder: Path, chain: tuple[str, ...]) -> None:
         """Put included files in the place of their <include>."""
-        for position, child in enumerate(list(element)):
+        for child in list(element):
             if child.tag != "include":
                 self._include(child, folder, chain)
                 continue
             file = folder / (child.get("file") or "")
             self._included += 1
             if str(file) in chain or len(chain) > 20 or self._included > _MOST_INCLUDES:
-                raise DescriptionError(f"{self.tree.source}: {file} includes itself without end")
+                raise refusal("file-loop", self.tree.source, f"{file} is included without end", self.tree.line(child))
             source = read_source(file)
             part = XmlTree(source.data, source.name)
             self._include(part.root, folder, (*chain, str(file)))
@@ -99,7 +98,6 @@ class MjcfPreparing:
             element.remove(child)
             for offset, new in enumerate(part.root):
                 element.insert(at + offset, new)
-            del position
 
     def _one_world(self, root: ET.Element) -> ET.Element | None:
         """The one worldbody, that of included files merged into it; what nobody reads is taken out."""

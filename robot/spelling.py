@@ -75,5 +75,9 @@ def _meant(name: str, known: Iterable[str]) -> str | None:
     """The known name of which `name` is a slip, None if it is known itself or like none."""
     if name in known or ":" in name:
         return None
+    letters = sorted(name.lower())
+    swapped = next((k for k in known if sorted(k) == letters), None)
+    if swapped is not None:
+        return swapped
     close = difflib.get_close_matches(name.lower()[:40], [k.lower() for k in known], n=1, cutoff=_CLOSE)
     return next((k for k in known if k.lower() == close[0]), None) if close else None
