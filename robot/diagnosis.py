@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .element_checks import blame
 from .findings import ERROR, NOTE, WARNING, Finding, closest, finding
 from .joint_diagnosis import joint_findings
-from .link_diagnosis import link_findings
+from .link_diagnosis import colour_findings, link_findings
 from .spelling import spelling_findings
 from .xml_tree import XmlTree
 
@@ -34,7 +34,14 @@ def diagnose(tree: XmlTree) -> list[Finding]:
         code = "format-other" if other else "format-unknown"
         problem = f"this is {other} file, not a URDF" if other else "this is not a URDF; a URDF starts with <robot>"
         return [blame(tree, code, tree.root, problem)]
-    found = [*_names(tree), *_repeated(tree), *_unexpanded(tree), *_structure(tree), *spelling_findings(tree)]
+    found = [
+        *_names(tree),
+        *_repeated(tree),
+        *_unexpanded(tree),
+        *_structure(tree),
+        *spelling_findings(tree),
+        *colour_findings(tree),
+    ]
     for link in tree.root.findall("link"):
         found += link_findings(tree, link)
     joints = tree.root.findall("joint")

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from .findings import Finding, finding
 from .xml_tree import XmlTree
 
+LARGEST = 1e12
+"""Numbers of a description beyond this are damage, and overflow when a few of them are multiplied."""
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -50,10 +52,12 @@ def blame(
 def number_findings(
     tree: XmlTree, code: str, owner: ET.Element, element: ET.Element, key: str, count: int
 ) -> Iterator[Finding]:
-    """An error if an attribute is given and is not `count` finite numbers."""
+    """An error if an attribute is given and is not `count` finite numbers of any sense."""
     text = element.get(key)
-    if text is not None and numbers(text, count) is None:
+    values = numbers(text, count)
+    if text is not None and (values is None or max(map(abs, values)) > LARGEST):
         need = "one finite number" if count == 1 else f"{count} finite numbers"
+        need += "" if values is None else f" up to {LARGEST:g}"
         yield blame(tree, code, owner, f"<{element.tag} {key}={text!r:.60}> must be {need}", element)
 
 

@@ -96,6 +96,7 @@ _GUESSES = {
     "limit-rate-zero": Kind(WARNING, _UNBOUNDED, "write the limit, since 0 would mean that it never moves"),
     "inertia-negative": Kind(WARNING, "the dynamics make no sense; used as it is", "compute the inertia again"),
     "inertia-triangle": Kind(WARNING, _AS_IS, "compute the inertia again"),
+    "colour-number": Kind(WARNING, "it has the default colour", "write red, green, blue and alpha from 0 to 1"),
     "geometry-empty": Kind(WARNING, _UNCHECKED, "give it a shape"),
     "shape-unknown": Kind(WARNING, _UNCHECKED, "use a box, cylinder, sphere, capsule or mesh"),
     "shape-size": Kind(WARNING, _UNCHECKED, "write positive numbers"),

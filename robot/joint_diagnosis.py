@@ -77,8 +77,10 @@ def _limit(tree: XmlTree, joint: ET.Element, kind: str) -> Iterator[Finding]:
         yield from _rate(tree, joint, limit, key)
     bounds = {}
     for key in ("lower", "upper"):
-        yield from number_findings(tree, "limit-number", joint, limit, key, 1)
         bounds[key] = numbers(limit.get(key), 1)
+        if limit.get(key) is not None and bounds[key] is None:  # of any size: what is huge means no limit
+            problem = f"<limit {key}={limit.get(key)!r:.60}> must be one finite number"
+            yield blame(tree, "limit-number", joint, problem, limit)
         if limit.get(key) is None and kind != "continuous":
             yield blame(tree, "limit-bound-missing", joint, f"limit has no {key}", limit)
     lower, upper = bounds["lower"], bounds["upper"]

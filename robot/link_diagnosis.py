@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .element_checks import blame, number_findings, numbers, origin_findings
+from .element_checks import LARGEST, blame, number_findings, numbers, origin_findings
 from .findings import WARNING, Finding
 from .xml_tree import XmlTree
 
@@ -41,8 +41,8 @@ def _inertia(tree: XmlTree, link: ET.Element, inertial: ET.Element) -> Iterator[
         yield blame(tree, "inertial-incomplete", link, f"<inertial> has no <{missing}>", inertial)
         return
     value = numbers(mass.get("value"), 1)
-    if value is None or value[0] < 0:
-        code = "mass-number" if value is None else "mass-negative"
+    if value is None or not 0 <= value[0] <= LARGEST:
+        code = "mass-negative" if value and value[0] < 0 else "mass-number"
         yield blame(tree, code, link, f"mass {mass.get('value')!r:.60} must be a number, 0 or more", mass)
     entries = [numbers(inertia.get(key), 1) for key in _INERTIA]
     for key, entry in zip(_INERTIA, entries, strict=True):
@@ -56,7 +56,7 @@ def _inertia(tree: XmlTree, link: ET.Element, inertial: ET.Element) -> Iterator[
 def _moments(tree: XmlTree, link: ET.Element, inertia: ET.Element, entries: list[float]) -> Iterator[Finding]:
     """Whether a body can have such principal moments: none negative, none above the sum of the others."""
     largest = max(map(abs, entries))
-    if largest > 1e150:  # squares would overflow
+    if largest > LARGEST:
         yield blame(tree, "inertia-number", link, f"inertia {largest:.3g} kg m^2 is beyond all reason", inertia)
         return
     xx, xy, xz, yy, yz, zz = entries
@@ -100,6 +100,23 @@ def _mesh(tree: XmlTree, link: ET.Element, element: ET.Element, mesh: ET.Element
         yield blame(tree, "shape-size", link, problem, mesh, remedy="write factors that are not 0")
     if not mesh.get("filename"):
         yield blame(tree, "mesh-unnamed", link, f"{element.tag} mesh has no filename", mesh)
+
+
+def colour_findings(tree: XmlTree) -> Iterator[Finding]:
+    """Findings about the colours of materials, wherever they are."""
+    for owner in (tree.root, *tree.root.findall("link")):
+        materials = owner.findall("material") if owner is tree.root else owner.findall("visual/material")
+        for material in materials:
+            for colour in material.findall("color"):
+                if colour_of(colour) is None:
+                    problem = f"<color rgba={colour.get('rgba')!r:.60}> must be four numbers from 0 to 1"
+                    yield blame(tree, "colour-number", material if owner is tree.root else owner, problem, colour)
+
+
+def colour_of(colour: ET.Element | None) -> list[float] | None:
+    """Red, green, blue and alpha, None if there is none or they cannot be read."""
+    values = None if colour is None else numbers(colour.get("rgba"), 4)
+    return values if values is not None and all(0.0 <= value <= 1.0 for value in values) else None
 
 
 def usable(element: ET.Element) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .description_source import read_source
-from .element_checks import blame, numbers
+from .element_checks import LARGEST, blame, numbers
 from .findings import Finding, refusal
 from .mesh_search import PackageSearch
 from .urdf_preparing import mesh_fault
@@ -116,7 +116,8 @@ class MjcfPreparing:
         for owner, element in _owned(self.tree.root):
             for key, counts in _COUNTS.items():
                 text = element.get(key)
-                if text is not None and not any(numbers(text, count) for count in counts):
+                read = [values for count in counts if (values := numbers(text, count))]
+                if text is not None and not (read and max(map(abs, read[0])) <= LARGEST):
                     need = " or ".join(map(str, counts))
                     problem = f"<{element.tag} {key}={text!r:.60}> must be {need} finite numbers"
                     self._say("mjcf-number", owner, problem, element)

@@ -12,7 +12,7 @@ from .collada import require_sound_collada
 from .element_checks import blame, numbers
 from .findings import Finding
 from .joint_diagnosis import ONE_DOF
-from .link_diagnosis import usable
+from .link_diagnosis import colour_of, usable
 from .mesh_search import PackageSearch
 from .xml_tree import XmlTree
 
@@ -90,23 +90,31 @@ def mesh_fault(file: str) -> str | None:
 
 
 def _coloured(element: ET.Element, materials: dict[str | None, ET.Element]) -> ET.Element:
-    """The element with its material's colour inside it."""
+    """The element with its material's colour inside it, and nothing else of the material."""
     material = element.find("material")
-    if material is not None and material.find("color") is None:
-        element.remove(material)
-        known = materials.get(material.get("name"))
-        if known is not None:
-            element.append(known)
-    return element
+    if material is None:
+        return element
+    copy = ET.Element(element.tag, element.attrib)
+    copy.extend(part for part in element if part.tag != "material")
+    own = material.find("color")
+    known = materials.get(material.get("name")) if own is None else None
+    colour = own if known is None else known.find("color")
+    if colour_of(colour) is not None and colour is not None:
+        kept = ET.SubElement(copy, "material", {"name": material.get("name") or f"colour of {element.tag}"})
+        ET.SubElement(kept, "color", colour.attrib)
+    return copy
 
 
 def _complete(joint: ET.Element) -> ET.Element:
     """The joint with every limit Pinocchio's reader insists on, 0 for none, and without what is not its matter."""
     copy = ET.Element("joint", joint.attrib)
-    for tag in ("origin", "parent", "child", "axis", "dynamics"):
+    for tag in ("origin", "parent", "child", "axis"):
         element = joint.find(tag)
         if element is not None and not (tag == "axis" and joint.get("type") in ("fixed", "floating")):
             copy.append(element)
+    dynamics = joint.find("dynamics")
+    if dynamics is not None and ("damping" in dynamics.attrib or "friction" in dynamics.attrib):
+        copy.append(dynamics)
     if joint.get("type") in ONE_DOF:
         limit = joint.find("limit")
         given = {} if limit is None else limit.attrib

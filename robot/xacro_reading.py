@@ -88,7 +88,7 @@ def _reason(error: Exception, xacro: ModuleType) -> str:
 @contextmanager
 def _without_ros(xacro: ModuleType, search: PackageSearch) -> Iterator[None]:
     """xacro with packages found here, its messages kept and every file it includes checked first."""
-    from xacro import substitution_args
+    from xacro import color, substitution_args
 
     def find(name: str) -> str:
         folder = search.package(name)
@@ -109,10 +109,10 @@ def _without_ros(xacro: ModuleType, search: PackageSearch) -> Iterator[None]:
         """In place of what xacro prints."""
 
     table: Any = substitution_args._eval_dict
-    places = [(xacro, "parse", parse), (substitution_args, "_eval_find", find)]
-    places += [(xacro, name, quiet) for name in ("warning", "error", "message")]
+    places: list[tuple[Any, str, Any]] = [(xacro, "parse", parse), (substitution_args, "_eval_find", find)]
+    places += [(module, "print", quiet) for module in (xacro, color)]  # found before the built-in function
     parse_as_before = xacro.parse
-    before = [(module, name, getattr(module, name)) for module, name, _ in places]
+    before = [(module, name, getattr(module, name, None)) for module, name, _ in places]
     table_before = table["find"]
     for module, name, function in places:
         setattr(module, name, function)
@@ -122,4 +122,7 @@ def _without_ros(xacro: ModuleType, search: PackageSearch) -> Iterator[None]:
     finally:
         table["find"] = table_before
         for module, name, function in before:
-            setattr(module, name, function)
+            if function is None:
+                delattr(module, name)
+            else:
+                setattr(module, name, function)

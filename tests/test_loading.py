@@ -192,6 +192,17 @@ def test_impossible_moments_are_a_warning(izz: str, message: str, write) -> None
         PinRobot.from_urdf(path, strict=True)
 
 
+def test_an_empty_dynamics_element_is_nothing(write, capfd) -> None:
+    robot = PinRobot.from_urdf(write(robot_text(joint(LIMIT + "<dynamics/>"))), strict=True)
+    assert robot.motors.damping.tolist() == [0.0] and capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("part", ['<origin xyz="1e300 0 0"/>', '<mimic joint="j" multiplier="1e300"/>'])
+def test_numbers_beyond_all_reason_are_refused(part: str, write) -> None:
+    with pytest.raises(DescriptionError, match=r"up to 1e\+12"):
+        PinRobot.from_urdf(write(robot_text(joint(LIMIT + part))))
+
+
 def test_the_root_joint_takes_a_free_name(write) -> None:
     robot = PinRobot.from_urdf(write(robot_text(joint(name="root_joint"))), root_joint="floating")
     assert robot.joints == ["root_joint_2", "root_joint"] and robot.tcp == "b"

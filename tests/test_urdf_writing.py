@@ -103,7 +103,7 @@ def test_shapes_without_a_file_get_one(tmp_path: Path) -> None:
 def test_what_a_urdf_cannot_say_is_refused_by_name(tmp_path: Path) -> None:
     model = pin.Model()
     model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
-    with pytest.raises(UnsupportedError, match="'ball'.*no type"):
+    with pytest.raises(UnsupportedError, match=r"'ball'.*no type"):
         PinRobot(wrapper=model).to_urdf()
     robot = PinRobot.empty("cone")
     robot._add_body(PinBody.solid("tip", coal.Sphere(0.1), 1.0), 0, 0)
