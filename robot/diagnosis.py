@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 from .element_checks import blame
-from .findings import ERROR, NOTE, WARNING, Finding, closest, finding
+from .findings import ERROR, NOTE, WARNING, Finding, finding
 from .joint_diagnosis import joint_findings
 from .link_diagnosis import colour_findings, link_findings
 from .spelling import spelling_findings
@@ -97,7 +97,7 @@ def _structure(tree: XmlTree) -> Iterator[Finding]:
             if not end:
                 yield blame(tree, "joint-end-missing", joint, f'has no <{tag} link="...">')
             elif end not in links:
-                problem = f"its {tag} {end!r} does not exist" + closest(end, links)
+                problem = f"its {tag} {end!r} does not exist" + tree.names.closest(end, links)
                 yield blame(tree, "joint-end-unknown", joint, problem)
         parent, child = ends
         if not parent or not child or parent not in links or child not in links:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from .errors import DescriptionError
 from .finding_codes import ERROR, KINDS, NOTE, WARNING
 
-__all__ = ["ERROR", "NOTE", "WARNING", "Finding", "closest", "finding", "listed", "refusal"]
+__all__ = ["ERROR", "NOTE", "WARNING", "Finding", "Suggestions", "finding", "listed", "refusal"]
 
 _COMPARED = 2000
 """Names among which a close one is looked for; more would take seconds."""
+_LONGEST = 200
 _SHOWN = 20
 
 
@@ -62,10 +63,22 @@ def finding(
     return Finding(code, kind.severity, line, element, name, problem, effect, remedy)
 
 
-def closest(name: str, options: Iterable[str]) -> str:
-    """The end of a message that suggests the closest name, empty if there is none."""
-    close = difflib.get_close_matches(name, list(options)[:_COMPARED], n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+class Suggestions:
+    """Closest names for the ends of messages; only for the first wrong names of a description.
+
+    Looking for one takes milliseconds, and a file may hold a hundred thousand.
+    """
+
+    def __init__(self) -> None:
+        self._left = 50
+
+    def closest(self, name: str, options: Iterable[str]) -> str:
+        """The end of a message that suggests the closest name, empty if there is none."""
+        if self._left == 0:
+            return ""
+        self._left -= 1
+        close = difflib.get_close_matches(name[:_LONGEST], list(options)[:_COMPARED], n=1)
+        return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def listed(source: str, findings: Sequence[Finding], verdict: str) -> str:

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 
 from .element_checks import blame, number_findings, numbers, origin_findings
-from .findings import Finding, closest
+from .findings import Finding
 from .xml_tree import XmlTree
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -27,7 +27,7 @@ def joint_findings(
     """
     kind = joint.get("type")
     if kind not in JOINT_TYPES:
-        close = closest(kind or "", JOINT_TYPES)
+        close = tree.names.closest(kind or "", JOINT_TYPES)
         problem = f"type {kind!r:.60} is none of {', '.join(JOINT_TYPES)}{close}"
         yield blame(tree, "joint-type-unknown", joint, problem)
         return
@@ -124,7 +124,7 @@ def _mimic(
     if kind not in ONE_DOF:
         yield blame(tree, "mimic-joint-type", joint, f"a {kind} joint cannot mimic another", mimic)
     if leader not in kinds:
-        close = closest(leader or "", [name for name in kinds if name])
+        close = tree.names.closest(leader or "", (name for name in kinds if name))
         problem = f"mimics joint {leader!r}, which does not exist{close}"
         yield blame(tree, "mimic-leader-unknown", joint, problem, mimic)
     elif leader == joint.get("name"):

@@ -32,8 +32,8 @@ class JointOrders(PinBackend):
         """
         followers = [coupling.follower for coupling in self.couplings]
         known = dict.fromkeys([*self.joints, *followers])
-        named = [name for name in self._file_joints if name in known]
-        return named + [name for name in known if name not in set(named)]
+        named = dict.fromkeys(name for name in self._file_joints if name in known)
+        return list(named | known)
 
     def joint_state(self, q: Any = None, names: Sequence[str] | None = None) -> tuple[list[str], Array]:
         """Names and positions as in a ROS JointState, joints that mimic others included.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pinocchio as pin
@@ -61,6 +62,11 @@ class _Builder:
         self.model, self.frames = model, list(model.frames)
         self.links: dict[str, tuple[int, pin.SE3]] = {}
         self.of_frame: dict[int, str] = {}
+        self.on: dict[int, list[int]] = {}
+        """Bodies by the frame they are on."""
+        for index, frame in enumerate(self.frames):
+            if frame.type == pin.FrameType.BODY:
+                self.on.setdefault(frame.parentFrame, []).append(index)
         self.taken = {str(frame.name) for frame in self.frames if frame.type in _JOINTS}
         self.joint_frame = {str(f.name): i for i, f in enumerate(self.frames) if f.type == pin.FrameType.JOINT}
 
@@ -71,7 +77,8 @@ class _Builder:
                 self._add(index, frame)
         carriers = [self._carrier(joint) for joint in range(self.model.njoints)]
         moving = [self._moving(joint, carriers) for joint in range(1, self.model.njoints)]
-        fixed = [self._fixed(index, link, carriers) for index, link in self.of_frame.items() if link not in carriers]
+        standing = set(carriers)
+        fixed = [self._fixed(index, link, carriers) for index, link in self.of_frame.items() if link not in standing]
         where = {i: self._nearest(i, frame.parentJoint, carriers) for i, frame in enumerate(self.frames)}
         return LinkTree(self.links, carriers, moving + fixed, where)
 
@@ -83,21 +90,18 @@ class _Builder:
     def _carries_nothing(self, index: int) -> bool:
         """Whether a fixed joint has no link right on it, so that it would not be seen without one of its own."""
         joint = self.frames[index]
-        return joint.type == pin.FrameType.FIXED_JOINT and not any(
-            frame.parentFrame == index
-            and frame.type == pin.FrameType.BODY
-            and frame.placement.isApprox(joint.placement, 1e-12)
-            for frame in self.frames
-        )
+        if joint.type != pin.FrameType.FIXED_JOINT:
+            return False
+        bodies = [self.frames[body] for body in self.on.get(index, ())]
+        return not any(body.placement.isApprox(joint.placement, 1e-12) for body in bodies)
 
     def _carrier(self, joint: int) -> str:
         """The link that stands in a joint, made up where there is none."""
         edge = self.joint_frame.get(str(self.model.names[joint]), 0) if joint else 0
-        for index, link in self.of_frame.items():
+        for index in self.on.get(edge, ()):
             frame = self.frames[index]
-            right_there = frame.parentJoint == joint and frame.parentFrame == edge
-            if right_there and frame.type == pin.FrameType.BODY and frame.placement.isIdentity(1e-12):
-                return link
+            if frame.parentJoint == joint and frame.placement.isIdentity(1e-12):
+                return self.of_frame[index]
         name = _free(f"{self.model.names[joint]}_link" if joint else "world", self.links)
         self.links[name] = (joint, pin.SE3.Identity())
         return name
@@ -138,9 +142,10 @@ class _Builder:
         joint = self.frames[edge]
         if joint.type != pin.FrameType.FIXED_JOINT or frame.type != pin.FrameType.BODY or edge in self.of_frame:
             return False
-        first = next(f for f in self.frames if f.parentFrame == edge and f.type == pin.FrameType.BODY)
+        first = self.frames[self.on[edge][0]]
         return str(first.name) == str(frame.name) and frame.placement.isApprox(joint.placement, 1e-12)
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    return next(n for n in (name, *(f"{name}_{k}" for k in range(2, len(taken) + 3))) if n not in taken)
+    numbered = (f"{name}_{k}" for k in count(2))
+    return name if name not in taken else next(other for other in numbered if other not in taken)

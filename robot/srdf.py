@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any
 
 from .errors import InputError, InputTypeError, unknown_name
-from .findings import Finding, closest, finding
+from .findings import Finding, Suggestions, finding
 from .scene_document import write_file
 from .srdf_parts import LinkPair, Pair, SrdfEndEffector, SrdfGroup, SrdfState
 from .srdf_xml import parse_srdf, read_srdf, written_srdf
@@ -143,13 +143,13 @@ class Srdf:
 
     def unknown_names(self, links: Iterable[str], joints: Iterable[str]) -> tuple[Finding, ...]:
         """A warning with its line for every link, joint or group that does not exist in the robot or here."""
-        known_links, known_joints = set(links), set(joints)
-        groups = {group.name for group in self.groups}
-        found = []
+        named = {"link": links, "joint": joints, "group": [group.name for group in self.groups]}
+        options = {kind: dict.fromkeys(sorted(names)) for kind, names in named.items()}
+        suggestions, found = Suggestions(), []
         for line, element, owner, kind, name in self._mentioned():
-            known = {"link": known_links, "joint": known_joints, "group": groups}[kind]
+            known = options[kind]
             if name not in known:
-                problem = f"there is no {kind} {name!r}{closest(name, sorted(known))}"
+                problem = f"there is no {kind} {name!r}{suggestions.closest(name, known)}"
                 found.append(finding("srdf-unknown-name", line, element, owner, problem))
         return tuple(sorted(found, key=lambda one: one.line))
 

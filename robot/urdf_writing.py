@@ -121,10 +121,10 @@ def _limits(robot: Described, name: str, joint: int, kind: str) -> dict[str, str
     model, q, v = robot.model, robot.model.idx_qs[joint], robot.model.idx_vs[joint]
     lower, upper = model.lowerPositionLimit[q], model.upperPositionLimit[q]
     velocity, effort = model.velocityLimit[v], model.effortLimit[v]
-    if name in robot.coordinate_slices():  # else it mimics another, and has only the model's
-        at_q, at_v = robot.coordinate_slices()[name]
-        lower, upper = robot.limits.position[:, at_q.start]
-        velocity, effort = robot.limits.velocity[at_v.start], robot.limits.torque[at_v.start]
+    slot = robot._coordinates.by_name.get(name)
+    if slot is not None:  # else it mimics another, and has only the model's
+        lower, upper = robot.limits.position[:, slot.q.start]
+        velocity, effort = robot.limits.velocity[slot.v.start], robot.limits.torque[slot.v.start]
     written = {"velocity": velocity or np.inf, "effort": effort or np.inf}
     if kind != "continuous":
         written = {"lower": lower, "upper": upper} | written

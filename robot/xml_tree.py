@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from xml.parsers import expat
 
 from .errors import DescriptionError
-from .findings import refusal
+from .findings import Suggestions, refusal
 
 DEEPEST = 100
 """Elements inside one another that are still read; robot descriptions have about six."""
@@ -18,10 +18,11 @@ class XmlTree:
     Attributes:
         root: The outermost element.
         source: What the document is called in messages.
+        names: Suggests names for those that do not exist.
     """
 
     def __init__(self, data: bytes, source: str) -> None:
-        self.source = source
+        self.source, self.names = source, Suggestions()
         self._lines: dict[ET.Element, int] = {}
         self.root = self._read(data)
 

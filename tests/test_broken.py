@@ -101,7 +101,11 @@ def test_broken_files_take_bounded_time_and_memory(tmp_path: Path) -> None:
     large.write_bytes(b'<robot name="r">' + b"<link name='a'/>" * (50 * 2**20 // 16) + b"</robot>")
     flood = tmp_path / "flood.urdf"  # as many faults as fit into 2 MB
     flood.write_text('<robot name="r">' + '<joint type="x"/>' * (2**21 // 17) + "</robot>")
-    files = [str(FOLDER / file) for file in TABLE] + [str(large), str(flood)]
+    strangers = tmp_path / "strangers.urdf"  # none of which is like any of many others
+    links = "".join(f'<link name="link_{i}"/>' for i in range(3000))
+    ends = "".join(f'<joint name="j{i}"><parent link="lonk_{i}"/><child link="lunk_{i}"/></joint>' for i in range(9000))
+    strangers.write_text(f'<robot name="r">{links}{ends}</robot>')
+    files = [str(FOLDER / file) for file in TABLE] + [str(large), str(flood), str(strangers)]
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(samples.path_of("planar_2r")), *files],
         capture_output=True,
