@@ -16,6 +16,8 @@ REQUIRED = ("knuckle", "pin", "coal", "numpy", "scipy", "meshcat")
 OPTIONAL = {  # distribution: what it is for, and the extra that brings it
     "matplotlib": ("plots of recorded searches and loops", "plot"),
     "example-robot-data": ("descriptions of real arms", "robots"),
+    "xacro": ("xacro files", "xacro"),
+    "PyYAML": ("limits from joint_limits.yaml", "yaml"),
     "pytest": ("running the tests", "test"),
     "pytest-benchmark": ("running the benchmarks", "test"),
 }
