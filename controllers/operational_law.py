@@ -18,7 +18,14 @@ from .task_inertia import spread_of
 class OperationalSpaceLaw(OperationalPorts):
     """The law of `laws.operational_space` between ports and torques; the dynamics come from a subclass."""
 
+    _last: list[tuple[Any, tuple[Array, Array], Array, laws.TaskRecord]]
+
     # The step
+
+    def _torques(self, ports: dict[str, Array]) -> Array:
+        self._refresh()
+        self._last = []  # groups may have been made anew
+        return super()._torques(ports)
 
     def _law(
         self,
@@ -58,7 +65,7 @@ class OperationalSpaceLaw(OperationalPorts):
             posture=None if joints is None else self._posture(group, ports, *joints),
             passive_force=passive_force,
         )
-        self._last[id(group)] = group, tool, twist, record
+        self._last.append((group.rows, tool, twist, record))
         return tau
 
     def _frame(self, group: Group, ports: dict[str, Array]) -> tuple[Array, Array] | None:
@@ -102,14 +109,14 @@ class OperationalSpaceLaw(OperationalPorts):
     def reset(self) -> None:
         """Forget what is reported about the last step. The law has no memory, so nothing else changes."""
         super().reset()
-        self._last: dict[int, tuple[Group, tuple[Array, Array], Array, laws.TaskRecord]] = {}
+        self._last = []
 
     def _collected(self, fill: Any, pick: Any) -> Array:
         result = np.array(np.broadcast_to(fill, (self.controlled_robot_count, *np.shape(fill))), dtype=np.float64)
-        for entry in self._last.values():
+        for entry in self._last:
             value = pick(entry)
             if value is not None:
-                entry[0].put_robots(result, value)
+                result[entry[0]] = value
         return result
 
     @property

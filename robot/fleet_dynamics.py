@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array
+from .arrays import Array, refuse_look_alikes
 from .errors import InputError, InputTypeError
 from .fleet import Fleet, as_fleet
 from .fleet_selection import tools as select_tools
@@ -139,6 +139,8 @@ def eval_inverse_dynamics_passive(
     qd, chosen = _flat(joint_qd, fleet.joint_dof_count, "joint_qd"), _mask(fleet, mask)
     g = _buffer(gravity_force, (fleet.joint_dof_count,), "gravity_force")
     h = _buffer(coriolis_force, (fleet.joint_dof_count,), "coriolis_force")
+    if np.may_share_memory(g, h) and np.shares_memory(g, h):
+        raise InputError("gravity_force and coriolis_force share memory; each needs a buffer of its own")
     found = []
     for _, terms, at, dofs in _robots(fleet, chosen):
         one, rate = terms.normalised(q[at]), qd[dofs]
@@ -231,6 +233,7 @@ def _flat(value: Any, size: int, name: str) -> Array:
 
 def _shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
     """`value` as float64 of exactly this shape; NaN is let through, it stays with its robot."""
+    refuse_look_alikes(value, name)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -245,7 +248,11 @@ def _shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
 def _mask(fleet: Fleet, mask: Any) -> NDArray[np.bool_]:
     if mask is None:
         return np.ones(len(fleet), dtype=bool)
-    array = np.asarray(mask)
+    refuse_look_alikes(mask, "mask")
+    try:
+        array = np.asarray(mask)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"mask is not a list of booleans: {error}") from None
     if array.dtype.kind != "b":
         raise InputTypeError(f"mask must hold booleans, got {array.dtype}")
     if array.shape != (len(fleet),):
@@ -261,7 +268,7 @@ def _buffer(buffer: Any, shape: tuple[int, ...], name: str) -> Array:
 
 
 def _check_buffer(buffer: Any, shape: tuple[int, ...], name: str) -> None:
-    if not isinstance(buffer, np.ndarray) or buffer.dtype.kind != "f":
+    if not isinstance(buffer, np.ndarray) or isinstance(buffer, np.ma.MaskedArray) or buffer.dtype.kind != "f":
         raise InputTypeError(f"{name} is written in place, so it must be a numpy array of floats, got {type(buffer)}")
     if buffer.shape != shape:
         raise InputError(f"{name} must have shape {shape}, got {buffer.shape}")
