@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array
+from ..robot.arrays import Array, refuse_look_alikes
 from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet_selection import Index
 from ..robot.spatial import wrap_angle
@@ -274,9 +274,13 @@ class Controller(ABC):
 
 def counted(controlled_dofs_per_robot: Any) -> Index:
     """Numbers of controlled joints per robot, for controllers without a model."""
-    if not isinstance(controlled_dofs_per_robot, Iterable):
+    refuse_look_alikes(controlled_dofs_per_robot, "controlled_dofs_per_robot")
+    if not isinstance(controlled_dofs_per_robot, Iterable) or getattr(controlled_dofs_per_robot, "ndim", 1) == 0:
         controlled_dofs_per_robot = [controlled_dofs_per_robot]
-    counts = np.asarray(list(controlled_dofs_per_robot))
+    try:
+        counts = np.asarray(list(controlled_dofs_per_robot))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"controlled_dofs_per_robot must be a list of integers: {error}") from None
     if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
         raise InputTypeError(f"controlled_dofs_per_robot must be a list of integers, got {controlled_dofs_per_robot!r}")
     if (counts < 1).any():

@@ -14,7 +14,7 @@ from ..robot.fleet import Fleet, as_fleet
 from ..robot.fleet_bases import from_its_base
 from ..robot.fleet_selection import Index, Selection
 from ..robot.fleet_terms import RobotTerms, same_model, terms_of
-from .gains import UNSET, per_dof
+from .gains import UNSET
 from .groups import Group, ModelGroup
 
 if TYPE_CHECKING:
@@ -56,13 +56,8 @@ class ModelProperties(_Base):
 
     def _settle(self, group: Group) -> None:
         if self._limits_follow:  # the robots' own limits may have changed with them
-            try:
-                own = self._model.torque_limits(group.members)
-                limits = per_dof(own, len(own), "torque_limits", infinite=True)
-            except InputError:
-                self._model.forget()
-                raise
-            group.dofs.put(self._fixed["torque_limits"][1], np.asarray(limits).reshape(group.dofs.shape))
+            limits = self._model.torque_limits(group.members).reshape(group.dofs.shape)
+            group.dofs.put(self._fixed["torque_limits"][1], limits)
         super()._settle(group)
 
     def __copy__(self) -> Self:
@@ -89,10 +84,6 @@ class FleetModel:
     def stale(self) -> bool:
         """Whether a robot has changed since the groups were made."""
         return bool(self._seen != self.fleet.version)
-
-    def forget(self) -> None:
-        """Makes the groups stale."""
-        self._seen = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but which versions were seen: copies make groups of their own."""

@@ -97,8 +97,9 @@ def spread_of(A: Array) -> Array:
     good: NDArray[np.bool_] = np.asarray(np.isfinite(A).all(axis=(-2, -1)))
     diagonal = np.diagonal(A, axis1=-2, axis2=-1)
     s = np.ones(diagonal.shape)
-    s[..., 3:] = np.sqrt(_level(diagonal[..., :3].sum(axis=-1), diagonal[..., 3:].sum(axis=-1)))[..., None]
-    As = np.where(good[..., None, None], A * s[..., :, None] * s[..., None, :], np.eye(A.shape[-1]))
+    with np.errstate(all="ignore"):
+        s[..., 3:] = np.sqrt(_level(diagonal[..., :3].sum(axis=-1), diagonal[..., 3:].sum(axis=-1)))[..., None]
+        As = np.where(good[..., None, None], A * s[..., :, None] * s[..., None, :], np.eye(A.shape[-1]))
     return np.where(good[..., None], isolated_eigen(As)[0], np.nan)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, refuse_look_alikes
 from .base import RobotBase
 from .errors import InputError, InputTypeError
 from .fleet_layout import RobotLayout
@@ -190,6 +190,7 @@ class Fleet:
         """A live view of `array[index]`, for ports: `inputs.joint_q_des = fleet.view(q, controller.q_start)`."""
         if not isinstance(array, np.ndarray):
             raise InputTypeError(f"array must be a numpy array, so that the view is live, got {type(array).__name__}")
+        refuse_look_alikes(index, "index")
         if isinstance(array, np.ma.MaskedArray):
             raise InputTypeError("array must be a plain numpy array, got a masked one; use its .data or fill it in")
         try:

@@ -130,7 +130,8 @@ def _joints_of_one(
 
 def _indices(fleet: Fleet, robots: Any) -> list[int]:
     """Robots given by index."""
-    entries = entries_of(robots, "robots") if np.size(robots) else []
+    none = isinstance(robots, Sequence | np.ndarray) and not len(robots)
+    entries = [] if none else entries_of(robots, "robots")
     for entry in entries:
         if not isinstance(entry, int):
             raise InputTypeError(f"robots must hold indices, got {entry!r}; fleet.select takes names and patterns")
