@@ -169,12 +169,19 @@ class Controller(ABC):
         self._refresh()
         tau = self._scratch
         for group in self._groups:
+            if group.native is not None:
+                self._in_lanes(group, ports, tau)
+                continue
             value = self._without_faults(group, self._evaluate(group, ports))
             limits = group.fixed.get("torque_limits")
             if limits is not None:  # after the faults: limits would make infinity look like a torque
                 value = limit_torque(value, limits, self._limit_mode)
             group.dofs.put(tau, value)
         return tau
+
+    def _in_lanes(self, group: Any, ports: dict[str, Array], tau: Array) -> None:
+        """A group's step in the native kernel, into the flat torques."""
+        raise NotImplementedError
 
     @abstractmethod
     def _evaluate(self, group: Any, ports: dict[str, Array]) -> Array:

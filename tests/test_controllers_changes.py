@@ -18,6 +18,7 @@ from knuckle.controllers import (
 )
 
 from .controller_cases import ARM, NULL, SIX, SPRING, TOOL, Q, impedance, inputs_of, operational, step
+from .controller_paths import either_path  # noqa: F401
 from .planar_arm import PlanarArm
 from .robot_cases import TILTED
 
@@ -97,12 +98,12 @@ def test_nothing_is_kept_of_groups_that_are_gone() -> None:
     for k in range(5):
         robot.set_base_placement(Transformation.from_translation([0.1 * k, 0.0, 0.0]))
         step(controller, inputs)
-        assert len(controller._last) == len(controller._groups)
+        assert len(list(controller._entries())) == len(controller._groups)
         assert controller.tool_pose_world[0, :3] == pytest.approx(
             robot.fk(inputs.joint_q[:7], frame="tool").translation
         )
     controller.reset()
-    assert controller._last == []
+    assert not list(controller._entries())
 
 
 def test_reports_of_a_controller_without_a_model_are_its_own() -> None:

@@ -17,6 +17,7 @@ from knuckle.controllers import (
 from knuckle.controllers.task_inertia import LEAST_LEVER
 
 from .controller_cases import ARM, NULL, SIX, WRENCH, Q, impedance, inputs_of, operational, step
+from .controller_paths import either_path  # noqa: F401
 from .robot_cases import TILTED
 
 QUARTER = Transformation.from_rpy([0.0, 0.0, np.pi / 2])
@@ -45,6 +46,15 @@ def test_torque_is_bounded_where_the_controlled_axes_meet(offset: float, partial
     assert np.sqrt(tau @ np.linalg.solve(M, tau)) <= 1.243 / np.sqrt(lam0) * np.linalg.norm(a)
     # of a motion no joint can make, less is asked the shorter the lever
     assert np.abs(tau).max() < (1.0 + 2e6 * offset if partial else 5.0)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_both_paths_do_the_same_where_the_controlled_axes_meet(partial: bool) -> None:
+    for offset in (0.0, 1e-6, 1e-4, 1e-3, 3e-2):
+        pair = [wrist(offset, use_partial_inertia_decoupling=partial, backend=way)[1] for way in ("auto", "numpy")]
+        target = Transformation.from_rotation_vector([0.1, -0.2, 0.3], [0.1, 0.0, 0.0]) @ ARM.fk(Q)
+        fast, plain = (controller.torque(Q, target) for controller in pair)
+        np.testing.assert_allclose(fast, plain, rtol=1e-8, atol=1e-8 * np.abs(plain).max())
 
 
 def test_rotation_is_still_controlled_where_the_axes_meet() -> None:
