@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array
+from ..robot.arrays import Array, refuse_look_alikes
 from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet import IndexedView
 
@@ -24,6 +24,7 @@ class Port:
         fill: What each entry along the first axis starts as; 0 by default.
         off: Why it is None and must stay so; None where it is in use.
         gain: Whether it holds gains, which must not be negative.
+        quaternion: Whether its rows end in quaternions xyzw, which must not be of length 0.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Port:
     fill: tuple[float, ...] | float = 0.0
     off: str | None = None
     gain: bool = False
+    quaternion: bool = False
 
     def allocate(self) -> Array | None:
         """A new array, or None where the port is off."""
@@ -51,6 +53,7 @@ class Port:
             return value
         if value is None:
             raise InputTypeError(f"inputs.{self.name} is None; it must be an array of shape {self.shape}")
+        refuse_look_alikes(value, f"inputs.{self.name}")
         try:
             array = np.asarray(value)
         except (ValueError, TypeError) as error:
@@ -76,7 +79,7 @@ def writable(value: Any, shape: tuple[int, ...]) -> Any:
     """
     if type(value) is IndexedView:
         array, seen = value.array, value.shape
-    elif isinstance(value, np.ndarray):
+    elif isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
         array, seen = value, value.shape
     else:
         raise InputTypeError(
