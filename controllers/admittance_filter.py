@@ -48,10 +48,10 @@ class WrenchFilter:
         self._F_before, self._F = self._F, force
         return f
 
-    def rebase(self, scale: Array | float, shift: Array) -> None:
-        """Put scale f + shift in the place of every past output, so that a change of gains makes no jump."""
-        self.value = scale * self.value + shift
-        self._f_before = scale * self._f_before + shift
+    def jump_to(self, value: Array) -> None:
+        """Go on from another output, with the slope there was."""
+        self._f_before = self._f_before + (value - self.value)
+        self.value = value
 
     def clear(self) -> None:
         """Forget everything."""

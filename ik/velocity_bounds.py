@@ -19,7 +19,9 @@ _SAFE = 1.0 - 1e-15
 
 
 class VelocityBounds:
-    """Bounds of dq held for dt, with d = max(q_max - q, 0) and the velocity v before:
+    """Bounds of dq held for dt.
+
+    With d = max(q_max - q, 0) and the velocity v before,
 
         upper = max(0, min(v_max, d/dt, v + a dt, a dt (sqrt(1/4 + 2 d/(a dt^2)) - 1/2)))
 

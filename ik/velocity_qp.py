@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robot.arrays import Array, matrix, scalar, vector
+from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import InputError
 from . import velocity_fallback
 from .velocity_result import VelocityResult, VelocityStatus
