@@ -16,6 +16,7 @@ WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "coal": "robot/",
     "hppfcl": "nowhere",
     "scipy.optimize": "ik/scipy_method.py",
+    "daqp": "ik/velocity_qp.py",
     "matplotlib": ("ik/debug.py", "controllers/recording.py"),
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
