@@ -28,7 +28,7 @@ class Plant:
         euler   (M + dt D) ddq = tau - C dq - g - friction(dq) + J^T wrench,  D = slope of the friction
                 dq <- dq + dt ddq,  q <- q (+) dt dq
         rk4     half a step of friction alone, a step of Runge and Kutta's fourth-order method without friction, half
-                a step of friction: of fourth order without friction, of second with it
+                a step of friction: of fourth order without friction, of second with it, less where joints stick
 
     Friction at rest is steep, a hundred times its size per rad/s; both ways take it implicitly.
     """
@@ -39,7 +39,8 @@ class Plant:
         self.robot, self.tool, self._motor_inertia = robot, tool, motor_inertia
         motors = robot.motors
         self._friction = friction and bool(motors.damping.any() or motors.coulomb.any())
-        self._rotors = np.diag(motors.reflected_inertia)
+        self._rotors = motors.reflected_inertia if motor_inertia else np.zeros(robot.nv)
+        self._damping, self._steepness = motors.damping, 100.0 * motors.coulomb
         self.step = self._euler if integrator == "euler" else self._rk4
         """`step(t, dt, q, dq, tau, wrench)` -> q and dq at the end."""
         self._lie = LieStep(robot)
@@ -54,7 +55,7 @@ class Plant:
         if self._friction:
             force = tau if push is None else tau + self.robot.frame_jacobian(q, self.tool, _LWA).T @ push
             rest = force - self.robot.rnea(q, dq, np.zeros(self.robot.nv)) - self.robot._friction(dq)
-            dq = dq + dt * self._solve(self._inertia(q) + dt * np.diag(self._slope(dq)), rest)
+            dq = dq + dt * self._solve(self._inertia(q, dt * self._slope(dq)), rest)
         else:
             dq = dq + dt * self.acceleration(q, dq, tau, push)
         return self.robot._integrate(q, dt * dq), dq
@@ -80,20 +81,23 @@ class Plant:
 
     def _slowed(self, q: Array, dq: Array, h: float) -> Array:
         """M dv/dt = -friction(v) over h, M held: ROS2 (Verwer et al., SIAM J. Sci. Comput. 20(4), 1999)."""
-        M = self._inertia(q)
-        inverse = np.linalg.inv(M + _GAMMA * h * np.diag(self._slope(dq)))
+        M = self._inertia(q, 0.0)
+        inverse = np.linalg.inv(M + np.diag(_GAMMA * h * self._slope(dq)))
         k1 = inverse @ -self.robot._friction(dq)
         k2 = inverse @ (-self.robot._friction(dq + h * k1) - 2.0 * (M @ k1))
         return np.asarray(dq + h * (1.5 * k1 + 0.5 * k2))
 
-    def _inertia(self, q: Array) -> Array:
+    def _inertia(self, q: Array, more: Any) -> Array:
+        """M of bodies and rotors with `more` (nv,) on its diagonal."""
         M = self.robot.crba(q)
-        return M + self._rotors if self._motor_inertia else M
+        M.flat[:: len(M) + 1] += self._rotors + more
+        return M
 
     def _slope(self, dq: Array) -> Array:
         """Slope of damping*dq + coulomb*sin(atan(100 dq))."""
-        motors = self.robot.motors
-        slope: Array = motors.damping + 100.0 * motors.coulomb / (1.0 + (100.0 * dq) ** 2) ** 1.5
+        s = 100.0 * dq
+        s = 1.0 + s * s
+        slope: Array = self._damping + self._steepness / (s * np.sqrt(s))
         return slope
 
     def _solve(self, M: Array, rest: Array) -> Array:
