@@ -8,8 +8,12 @@ from .admittance_result import AdmittanceResult, AdmittanceSnapshot, AdmittanceS
 from .cartesian_admittance import CartesianAdmittance
 from .joint_admittance import JointAdmittance, JointAdmittanceResult
 from .joint_impedance import ControllerJointImpedance, ControllerJointImpedanceModelFree
+from .loop_command import VelocityServo
+from .loop_report import LimitBreach, LoopReport
 from .operational_space import ControllerOperationalSpace, ControllerOperationalSpaceModelFree
 from .recording import Recording
+from .sensing import Measured, Sensing
+from .surroundings import Wall, WrenchProfile
 
 __all__ = [
     "AdmittanceResult",
@@ -23,7 +27,14 @@ __all__ = [
     "ControllerOperationalSpaceModelFree",
     "JointAdmittance",
     "JointAdmittanceResult",
+    "LimitBreach",
+    "LoopReport",
+    "Measured",
     "Recording",
+    "Sensing",
+    "VelocityServo",
+    "Wall",
+    "WrenchProfile",
     "admittance_law",
     "closed_loop",
     "laws",

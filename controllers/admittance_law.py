@@ -67,6 +67,16 @@ def exact_step(inertia: Array, damping: Array, stiffness: Array, dt: float) -> E
     return ExactStep(*(np.array(column) for column in zip(*axes, strict=True)))
 
 
+def response(step: ExactStep, force: Array) -> Array:
+    """Offsets (N, n) from rest under forces (N, n), each held for dt: the first is 0, the last force has no effect."""
+    x, v = np.zeros(force.shape[1]), np.zeros(force.shape[1])
+    rows = []
+    for now in force:
+        rows.append(x)
+        x, v = step.advance(x, v, now)
+    return np.array(rows).reshape(force.shape)
+
+
 def _one_axis(M: float, D: float, K: float, dt: float) -> tuple[float, ...]:
     """P11, P12, P21, P22, Gx, Gv of one axis; a = D/2M, W = K/M, z = (a^2 - W) dt^2."""
     a, W = D / (2.0 * M), K / M

@@ -83,8 +83,12 @@ class Recording:
         wrench = () if self.wrench is None else (self.wrench,)
         return np.column_stack((self.time, self.q, self.dq, self.tau, self.tool_pose[:, :3, 3], quat, *wrench))
 
-    def plot(self, path: str | Path) -> Path:
-        """Draw configuration, torque and tool position over time to a file (.png, .pdf, .svg).
+    def plot(self, path: str | Path, *, beside: Array | None = None) -> Path:
+        """Draw configuration, torque, tool position and, if there was one, the force on it to a .png, .pdf or .svg.
+
+        Args:
+            path: The file.
+            beside: Another way of the tool from its start (N, 3) [m], drawn dashed beside its own.
 
         Raises:
             MissingDependencyError: if matplotlib is not installed.
@@ -93,10 +97,11 @@ class Recording:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
+        moved = self.tool_pose[:, :3, 3] - self.tool_pose[0, :3, 3]
         rows = [
             (self.q, self.q_names, "q [rad or m]"),
             (self.tau, self.dq_names, "tau [N m or N]"),
-            (self.tool_pose[:, :3, 3] - self.tool_pose[0, :3, 3], ("x", "y", "z"), "tool, from the start [m]"),
+            (moved, ("x", "y", "z"), "tool, from the start [m]"),
         ]
         if self.wrench is not None and self.wrench.any():
             rows.append((self.wrench[:, :3], ("fx", "fy", "fz"), "force on the tool [N]"))
@@ -105,6 +110,9 @@ class Recording:
         for axis, (values, names, label) in zip(axes, rows, strict=True):
             for column, name in zip(values.T, names, strict=True):
                 axis.plot(self.time, column, label=name)
+            if beside is not None and values is moved:
+                axis.plot(self.time, beside, "k--", linewidth=0.8)
+                axis.plot([], [], "k--", linewidth=0.8, label="ideal")
             axis.set_ylabel(label)
             axis.grid(color="0.9")
             if len(names) <= 12:
