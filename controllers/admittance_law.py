@@ -20,7 +20,7 @@ import numpy as np
 from ..robot.arrays import Array
 from ..robot.errors import InputError
 
-_SERIES_BELOW = 1e-2
+_SERIES_BELOW = 0.1
 """Where the position gained from a force is summed as a power series: the closed forms cancel there."""
 _CRITICAL = 1e-6
 """Least |a^2 - W| dt^2 at which the roots count as two different ones."""

@@ -143,7 +143,8 @@ class FilterMotion:
         return self.rate(x)
 
     def settle(self, difference: Array) -> None:
-        """See Motion: the filter knows the force alone, and the offset is read anew."""
+        """See Motion: the filter takes the value that goes with what was achieved, or it would wind up."""
+        self.filter.jump_to(self.filter.value + difference * self.form.dt / self.form.compliance)
 
     def rate(self, x: Array) -> Array:
         """See Motion."""

@@ -41,7 +41,7 @@ def test_operational_space(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     words += ["--null-space", "10", "--stiffness", "400", *QUICK, "--plot", str(tmp_path / "run.png")]
     data = run(capsys, *words, code=1)  # as stiff as that it is too fast for the joints
     assert data["position_error"] < 2e-3 and data["rotation_error"] < 2e-2
-    assert data["limits"] and all(text.startswith("velocity of") for text in data["limits"])
+    assert "velocity of joint2" in data["limits"][0]
     assert (tmp_path / "run.png").exists()
     assert main(["simulate", ARM, *words]) == 1
     text = capsys.readouterr().out
