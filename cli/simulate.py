@@ -56,7 +56,12 @@ def add_commands(commands: Commands) -> None:
     world.add_argument(
         "--wall", nargs=7, metavar=("X", "Y", "Z", "NX", "NY", "NZ", "K"), help="a springy wall: point, normal, K [N/m]"
     )
-    world.add_argument("--wrench-noise", default="0", metavar="W", help="of the sensor, standard deviation [N, N m]")
+    world.add_argument(
+        "--wrench-noise",
+        default="0",
+        metavar="W",
+        help="of the sensor, standard deviation [N]; a twentieth for moments",
+    )
     world.add_argument("--delay", default="0", metavar="S", help="of what is measured [s]")
     world.add_argument("--seed", default="0", metavar="N", help="of the noise, default %(default)s")
     loop = parser.add_argument_group("loop")

@@ -209,7 +209,9 @@ def _sensing(arguments: argparse.Namespace) -> Sensing | None:
     seed = _number(arguments.seed, "--seed")
     if seed != int(seed):
         raise InputError(f"--seed must be a whole number, got {arguments.seed!r}")
-    return Sensing(wrench_noise=noise, delay=delay, seed=int(seed)) if noise or delay else None
+    if not noise and not delay:
+        return None
+    return Sensing(wrench_noise=[noise] * 3 + [0.05 * noise] * 3, delay=delay, seed=int(seed))
 
 
 def tool_of(robot: PinRobot, arguments: argparse.Namespace) -> str:
