@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ..robot.arrays import Array, matrix, whole
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import orthonormality
-from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
+from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
 from .batch_result import BatchResult, read_npz, write_npz
 from .conditions import constraints_of
@@ -127,6 +128,12 @@ def as_poses(targets: Any) -> Array:
 
 
 def _pose(target: Any, index: int) -> Array:
+    if isinstance(target, dict):
+        raise InputTypeError(f"targets[{index}] must be one pose of the tcp, got a dict; robot.ik takes several frames")
+    if isinstance(target, ToleratedPose):
+        raise InputTypeError(
+            f"targets[{index}] is a ToleratedPose; pass its nominal pose, and tolerance= for all targets"
+        )
     try:
         return Transformation(target).homogeneous
     except InputError as error:
@@ -244,7 +251,14 @@ def _run(
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 a, b = running.pop(future)
-                yield a, b, future.result()
+                try:
+                    rows = future.result()
+                except (pickle.PicklingError, AttributeError, TypeError) as error:
+                    if "pickle" not in str(error).lower():
+                        raise
+                    remedy = "functions in constraints and tasks must be defined at the top of a module"
+                    raise InputError(f"the work cannot be sent to the executor: {error}; {remedy}") from None
+                yield a, b, rows
     finally:
         for future in running:
             future.cancel()

@@ -40,6 +40,10 @@ class BatchResult:
     method: str
     """Name of the method used."""
 
+    def __bool__(self) -> bool:
+        """Whether every problem was solved."""
+        return bool(self.success.all())
+
     def __len__(self) -> int:
         return len(self.q)
 
@@ -56,6 +60,7 @@ class BatchResult:
             int(self.restarts[index]),
             self.seed,
             self.method,
+            "" if self.success[index] else f"{self.status[index]}; solve this target alone for the reason",
         )
 
     def __repr__(self) -> str:

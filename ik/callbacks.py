@@ -97,11 +97,11 @@ def _as_callables(value: Any, name: str, wanted: str, fits: Callable[[Any], bool
     if fits(value):
         return (value,)
     if not isinstance(value, Iterable):
-        raise InputTypeError(f"{name} must be a sequence, each entry an {wanted}; got {type(value).__name__}")
+        raise InputTypeError(f"{name} must be a sequence, each entry an {wanted}; got {_described(value)}")
     entries = tuple(value)
     for i, entry in enumerate(entries):
         if not fits(entry):
-            raise InputTypeError(f"{name}[{i}] must be an {wanted}; got {type(entry).__name__}")
+            raise InputTypeError(f"{name}[{i}] must be an {wanted}; got {_described(entry)}")
     return entries
 
 
@@ -115,10 +115,24 @@ def violation(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> 
     return None
 
 
+def _described(value: Any) -> str:
+    """What somebody passed, with the arguments it takes if it is a function."""
+    kind = type(value).__name__
+    try:
+        return f"a {kind} of {inspect.signature(value)}" if callable(value) else kind
+    except (TypeError, ValueError):
+        return kind
+
+
 def satisfied(constraint: Constraint, robot: RobotBase, q: Array) -> bool:
     """Whether q satisfies a constraint."""
     check: Any = getattr(constraint, "is_satisfied", constraint)
-    return bool(check(robot, q.copy()))  # what a constraint writes into it is nobody's answer
+    answer = check(robot, q.copy())  # what a constraint writes into it is nobody's answer
+    try:
+        return bool(answer)
+    except ValueError:
+        name = getattr(constraint, "__name__", type(constraint).__name__)
+        raise InputTypeError(f"constraint {name} must return True or False, got an array") from None
 
 
 def all_satisfied(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -124,9 +125,7 @@ def spline(poses: Any, *, count: int | None = None, step: float | None = None) -
     if len(given) < 2:
         raise InputError(f"poses must hold two or more, got {len(given)}")
     chords = np.linalg.norm(np.diff(given[:, :3, 3], axis=0), axis=1)
-    turns = np.array(
-        [Transformation(a).distance(Transformation(b)).rotation for a, b in zip(given, given[1:], strict=False)]
-    )
+    turns = np.array([Transformation(a).distance(Transformation(b)).rotation for a, b in pairwise(given)])
     lengths = np.maximum(chords, turns * STEP / TURN_STEP)
     if (lengths < 1e-12).any():
         raise InputError(f"poses[{int(np.argmin(lengths)) + 1}] repeats the pose before it")
@@ -184,5 +183,5 @@ def _circle(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     size = float(normal @ normal)
     if size < 1e-18 * max(float(u @ u), float(v @ v), 1e-12) ** 2 or size == 0.0:
         raise InputError("start, via and end lie on a line; use line() or move via off it")
-    center = a + np.cross((u @ u) * v - (v @ v) * u, normal) / (-2.0 * size)
+    center = a + np.cross((u @ u) * v - (v @ v) * u, normal) / (2.0 * size)
     return center, normal / math.sqrt(size)

@@ -177,6 +177,8 @@ _MEANT = {
     "tol": "tolerance",
     "iterations": "max_iter",
     "max_iterations": "max_iter",
+    "scene": "task",
+    "obstacles": "task",
 }
 
 
@@ -184,6 +186,10 @@ def _meant(name: str) -> str:
     """What a name from elsewhere is called here."""
     if name in ("frame", "tcp", "tip", "end_effector"):
         return "; it solves for robot.tcp, which may be set to any frame"
+    if name in ("safety_margin", "margin"):
+        return "; outer_constraints=[CollisionFree(margin)] with a task, or SelfCollisionFree(margin), keeps a distance"
+    if name in ("workers", "n_jobs", "num_threads"):
+        return "; solve_batch takes threads= and executor="
     return f"; did you mean {_MEANT[name]!r}?" if name in _MEANT else ""
 
 

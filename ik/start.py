@@ -32,9 +32,9 @@ def seed_of(rng: Any) -> int:
     return int(rng)
 
 
-def start_of(robot: RobotBase, q_init: Any) -> tuple[Array, tuple[str, ...]]:
-    """Where a search starts (nq,), within the limits, and a note if that meant moving it."""
-    freedom = Freedom.of(robot, robot.tcp, _PLAIN)
+def start_of(robot: RobotBase, q_init: Any, frame: str | None = None) -> tuple[Array, tuple[str, ...]]:
+    """Where a search starts (nq,), within the limits, and a note if that meant moving it; for the tcp or a frame."""
+    freedom = Freedom.of(robot, robot.tcp if frame is None else frame, _PLAIN)
     if q_init is None:
         q = robot.q
     elif isinstance(q_init, Mapping):

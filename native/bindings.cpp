@@ -64,6 +64,22 @@ void solve_one(const Chain &chain, const IkOptions &options, const IkProblem &pr
 
 const char *isa() { return active->lanes == 8 ? "avx512" : active->lanes == 4 ? "avx2" : "baseline"; }
 
+// Runs `work` in this thread and in others, no more than there are chunks or four a core; fewer where the system gives
+// no more. `work` takes chunks until none is left, so any number of threads does it.
+template <class Work>
+void side_by_side(int threads, long chunks, const Work &work) {
+  const long cores = (long)std::thread::hardware_concurrency();
+  long most = threads < chunks ? threads : chunks;
+  if (most > 4 * (cores ? cores : 1)) most = 4 * (cores ? cores : 1);
+  std::vector<std::thread> others;
+  try {
+    for (long t = 1; t < most; ++t) others.emplace_back(work);
+  } catch (const std::exception &) {
+  }
+  work();
+  for (std::thread &thread : others) thread.join();
+}
+
 // Owns the arrays of a knuckle::Chain.
 struct PyChain {
   std::vector<double> fixed, multiplier, offset;
@@ -414,10 +430,7 @@ struct PySolver {
         }
       }
     };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < open; ++t) others.emplace_back(work);
-    work();
-    for (std::thread &thread : others) thread.join();
+    side_by_side(threads, (open + chunk - 1) / chunk, work);
   }
 
   // Follows targets (N, 4, 4) from q_start (nq), each step from the solution before; q (N, nq) and errors (N, 2) are
@@ -572,10 +585,7 @@ struct PyCollider {
         kernel->touching(c, q.data() + a * width, a + chunk < count ? chunk : count - a, margin, room.at,
                          out.data() + a, nullptr);
     };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads && t * chunk < count; ++t) others.emplace_back(work);
-    work();
-    for (std::thread &thread : others) thread.join();
+    side_by_side(threads, (count + chunk - 1) / chunk, work);
   }
 
   // One configuration: a Contact of every pair, (pairs) int8.
@@ -607,6 +617,7 @@ struct PyCollider {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // what outlives the interpreter is freed with the process
   m.doc() = "Native kernel: kinematics of chains and damped least squares, in lanes.";
   m.def("isa", &isa, "Instruction set in use: avx512, avx2 or baseline.");
   m.def("lanes", [] { return active->lanes; }, "Problems solved side by side in one vector.");

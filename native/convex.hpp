@@ -10,6 +10,7 @@ namespace KNAME {
 using knuckle::Collider;
 
 static const double kDoubt = 5e-6;  // [m] nearer than this to a verdict's border nothing is decided here
+static const double kExact = 1e-10;  // [m], and relative: how far a distance may be off
 static const int kRounds = 64, kCloseRounds = 6;
 
 static inline double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -277,13 +278,9 @@ static int gjk_from(const double *first, const Convex &A, const Convex &B, const
     }
     if (s.n > 0) {
       if (!measure && length < radius - kDoubt) return knuckle::kTouching;
-      bool again = length - lower <= 1e-11 * length + 1e-13;
-      for (int k = 0; k < s.n && !again; ++k)
-        again = y[0] == s.y[k][0] && y[1] == s.y[k][1] && y[2] == s.y[k][2];
-      if (again) {  // v is the nearest point
+      if (length - lower <= kExact * (1 + length)) {  // v is the nearest point
         gap = length;
-        if (!measure) return length > radius + kDoubt ? knuckle::kApart : knuckle::kUndecided;
-        if (length < kDoubt) return knuckle::kUndecided;
+        if (!measure || length < kDoubt) return knuckle::kUndecided;
         for (int c = 0; c < 3; ++c) {
           on_a[c] = on_b[c] = 0;
           for (int k = 0; k < s.n; ++k) {
@@ -293,6 +290,9 @@ static int gjk_from(const double *first, const Convex &A, const Convex &B, const
         }
         return knuckle::kApart;
       }
+      // a point that is in the simplex already brings it no further, and proves nothing
+      for (int k = 0; k < s.n; ++k)
+        if (y[0] == s.y[k][0] && y[1] == s.y[k][1] && y[2] == s.y[k][2]) return knuckle::kUndecided;
     }
     ++s.n;
     double inside = 0;
@@ -314,7 +314,7 @@ static int gjk(const Convex &A, const Convex &B, const double *R, const double *
                double &gap, double *on_a, double *on_b) {
   const double first[3] = {-t[0], -t[1], -t[2]};
   int verdict = gjk_from(first, A, B, R, t, radius, measure, gap, on_a, on_b);
-  for (int k = 0; k < 3 && verdict == knuckle::kUndecided && !measure; ++k)
+  for (int k = 0; k < 3 && verdict == knuckle::kUndecided; ++k)
     verdict = gjk_from(kElsewhere[k], A, B, R, t, radius, measure, gap, on_a, on_b);
   return verdict;
 }

@@ -64,12 +64,12 @@ def vector(value: Any, size: int, name: str) -> Array:
 def vector_or_batch(value: Any, size: int, name: str) -> Array:
     """A finite vector `(size,)` or a batch of them `(N, size)`, C-contiguous if a batch.
 
-    An `(N, 1)` array for `size == N` is a column vector; for `size == 1` it is a batch, but for `(1, 1)`, one vector.
+    An `(N, 1)` array for `size == N` is a column vector; for `size == 1` it is a batch.
     """
     if type(value) is np.ndarray and value.ndim == 1:
         return vector(value, size, name)
     array = _as_float(value, name)
-    if array.ndim == 2 and array.shape[1] == size and not (array.shape[0] == 1 == size):
+    if array.ndim == 2 and array.shape[1] == size:
         batch = np.ascontiguousarray(array)
         _require_finite(batch, name)
         return batch

@@ -177,7 +177,11 @@ def checked_shape(shape: Any) -> coal.CollisionGeometry:
         InputError: if it is unbounded, empty or of no extent.
     """
     if not isinstance(shape, coal.CollisionGeometry):
-        raise InputTypeError(f"shape must be a coal shape, got {type(shape).__name__}")
+        raise InputTypeError(
+            f"shape must be a coal shape (obstacle.shape is one), got {type(shape).__module__}.{type(shape).__name__}"
+        )
+    if isinstance(shape, coal.HeightFieldOBBRSS | coal.HeightFieldAABB):
+        raise InputError("shape of a body must not be a height field, which has no distances; use its mesh")
     if isinstance(shape, coal.Halfspace | coal.Plane):
         raise InputError(f"shape of a body must be bounded, got {type(shape).__name__}; make a plane an obstacle")
     if isinstance(shape, getattr(coal, "OcTree", ())):

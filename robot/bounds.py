@@ -59,6 +59,8 @@ def _number(value: Any, name: str, free: float) -> float:
         return free
     try:
         number = float(value)
+    except OverflowError:
+        raise InputError(f"{name} is too large a number") from None
     except (TypeError, ValueError):
         raise InputTypeError(f"{name} must be a number or None, got {type(value).__name__} {value!r}") from None
     if math.isnan(number):

@@ -211,9 +211,15 @@ class Building(CollisionQueries):
         """Make the draft the robot; joints there were keep what is stored for them."""
         positions = [self.joint_values(q) for q in (self._home, self.q)]
         rates = [{name: rate[at] for name, (_, at) in self.coordinate_slices().items()} for rate in self._state[1:]]
+        before = dict(self.__dict__)
         self._model, self._collision, self._visual = draft.model, draft.collision, draft.visual
         self._couplings, self._unpaired, self._draft = draft.couplings, tuple(draft.unpaired), None
-        self._rebuild()
+        try:
+            self._rebuild()
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         start, rest = self.clip_to_limits(self.neutral()), np.zeros(self.nv)
         home, q = (self._named(self._existing(values), start, 0, "q") for values in positions)
         dq, ddq = (self._named(self._existing(values), rest, 1, "dq") for values in rates)

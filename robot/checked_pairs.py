@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from . import collision_pairs
-from .arrays import scalar
+from .arrays import whole
 from .collider import Body, body
 from .collision import CollisionChecker
 from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
-from .errors import InputError, InputTypeError
-from .findings import WARNING, Finding
+from .errors import InputError, InputTypeError, unknown_name
+from .findings import NOTE, WARNING, Finding
 from .manifold import as_generator
 from .pin_backend import PinBackend
 
@@ -28,7 +28,7 @@ class CheckedPairs(PinBackend):
     _findings: tuple[Finding, ...]
     _hulls: bool
     _self_checker: CollisionChecker | None
-    _scene_checkers: WeakKeyDictionary[Any, CollisionChecker]
+    _scene_checkers: WeakKeyDictionary[Any, tuple[CollisionChecker, tuple[Any, ...]]]
 
     def _rebuild(self) -> None:
         super()._rebuild()
@@ -96,6 +96,8 @@ class CheckedPairs(PinBackend):
             reason: Shown in `excluded_pairs`.
         """
         self._commit()
+        if not isinstance(reason, str):
+            raise InputTypeError(f"reason must be a string, got {type(reason).__name__}")
         names = PairNames(self._model, self._collision)
         gone = set(names.expand(pairs))
         now = collision_pairs.pairs_of(self._collision)
@@ -121,8 +123,10 @@ class CheckedPairs(PinBackend):
             rng: Generator or seed.
             progress: Called with (done, samples) now and then.
         """
-        count = int(scalar(samples, "samples", minimum=1))
-        seed = int(as_generator(rng).integers(2**56)) if not isinstance(rng, int) else rng
+        count, own = whole(samples, "samples"), as_generator(rng)
+        seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(own.integers(2**56))
+        if progress is not None and not callable(progress):
+            raise InputTypeError(f"progress must be a function of (done, samples), got {type(progress).__name__}")
         generator, checker = np.random.default_rng(seed), self._checker()
         return collision_pairs.sample(
             self.active_pairs,
@@ -147,6 +151,10 @@ class CheckedPairs(PinBackend):
         else:
             self._init_collision_pairs()
             self._remove_home_collisions()
+            at_home = [" and ".join(pair) for pair, reason in self._excluded.items() if reason == HOME]
+            if at_home:
+                message = f"{', '.join(at_home)} touch in the home configuration and are not checked"
+                self._findings += (Finding(NOTE, 0, "collision pairs", message),)
 
     def _home_contacts(self) -> tuple[Finding, ...]:
         checker = self._checker()
@@ -184,16 +192,22 @@ class CheckedPairs(PinBackend):
     def _scene_checker(self, task: Any) -> CollisionChecker:
         """Pairs of every shape of the robot with every obstacle, but those the task allows to touch."""
         try:
-            return self._scene_checkers[task]
+            checker, obstacles = self._scene_checkers[task]
+            if obstacles is task.obstacles or obstacles == tuple(task.obstacles):
+                return checker
         except KeyError:
             pass
         except TypeError:
-            raise InputTypeError(f"task must be a Task, got {type(task).__name__}") from None
+            raise _no_task(task) from None
         if not hasattr(task, "obstacles"):
-            raise InputTypeError(f"task must be a Task, got {type(task).__name__}")
+            raise _no_task(task)
         own = self._checker().bodies
         scene = tuple(body(o.id, o.id, 0, o.placement.se3(), o.shape) for o in task.obstacles)
         allowed = {tuple(pair) for pair in getattr(task, "allowed_collisions", ())}
+        known = {b.name for b in own + scene} | {b.link for b in own} | set(self.frames)
+        for name in (name for pair in allowed for name in pair):
+            if name not in known:
+                raise unknown_name("link, geometry or obstacle in task.allowed_collisions", name, sorted(known))
         pairs = [
             (i, len(own) + k)
             for i, a in enumerate(own)
@@ -203,5 +217,15 @@ class CheckedPairs(PinBackend):
         checker = CollisionChecker(
             self._model, self._coordinates, own + scene, np.array(pairs, dtype=np.intp).reshape(-1, 2)
         )
-        self._scene_checkers[task] = checker
+        obstacles = task.obstacles
+        self._scene_checkers[task] = checker, obstacles if isinstance(obstacles, tuple) else tuple(obstacles)
         return checker
+
+
+def _no_task(task: Any) -> InputTypeError:
+    hint = ""
+    if isinstance(task, np.ndarray) or (isinstance(task, list | tuple) and all(np.isscalar(x) for x in task)):
+        hint = "; a configuration is passed as q="
+    elif isinstance(task, list | tuple):
+        hint = "; Task(obstacles) makes one"
+    return InputTypeError(f"task must be a Task, got {type(task).__name__}{hint}")

@@ -183,7 +183,8 @@ class PlainCollider:
         centres = np.array([data.oMi[j].act(c) for j, c in zip(self._joints, self._centres, strict=True)]).reshape(
             -1, 3
         )
-        between = np.linalg.norm(centres[self._first] - centres[self._second], axis=1)
+        with np.errstate(over="ignore"):  # what is so far is far
+            between = np.linalg.norm(centres[self._first] - centres[self._second], axis=1)
         return np.asarray(between - self._reach)
 
     def touching(self, q: Array, margin: float) -> int:

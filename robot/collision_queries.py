@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .arrays import scalar, whole
 from .checked_pairs import CheckedPairs
-from .collision import Distance
+from .collision import Distance, distance_words
+from .errors import InputError, InputTypeError
 
 
 class Collision(tuple[Any, Any]):
@@ -64,7 +65,7 @@ class CollisionQueries(CheckedPairs):
 
     def has_collisions(
         self,
-        task: Any,
+        task: Any = None,
         safety_margin: float = 0.0,
         *,
         q: Any = None,
@@ -123,13 +124,12 @@ class CollisionQueries(CheckedPairs):
             nearest = self.distance(q, task)
             if nearest.pair is None:
                 return "no collisions: no pairs are checked"
-            return f"no collisions; nearest {nearest.pair[0]!r} and {nearest.pair[1]!r}, {nearest.value:.4g} m apart"
+            return (
+                f"no collisions; nearest {nearest.pair[0]!r} and {nearest.pair[1]!r}, {distance_words(nearest.value)}"
+            )
         lines = [f"{len(found)} collision{'s' if len(found) > 1 else ''}:"]
         for contact in found:
-            what = (
-                f"overlap by {-contact.distance:.4g} m" if contact.distance < 0 else f"{contact.distance:.4g} m apart"
-            )
-            lines.append(f"  {contact.pair[0]!r} with {contact.pair[1]!r}: {what}")
+            lines.append(f"  {contact.pair[0]!r} with {contact.pair[1]!r}: {distance_words(contact.distance)}")
         return "\n".join(lines)
 
     def distance(self, q: Any = None, task: Any = None) -> Distance:
@@ -139,12 +139,21 @@ class CollisionQueries(CheckedPairs):
             q: Configuration (nq,) or mapping, the stored one if left out.
             task: Has `obstacles`; None for none.
         """
+        if hasattr(q, "obstacles"):
+            raise InputTypeError("q must be a configuration, got a Task; it is passed as task=")
         q = self._single(q)
         own = self._checker().distance(q)
         if task is None:
             return own
         other = self._scene_checker(task).distance(q)
         return other if other.value < own.value else own
+
+    def clearance(self, q: Any = None, task: Any = None) -> Any:
+        """The smallest signed distance alone [m]: a number, or (N,) for a batch (N, nq). Arguments as in `distance`."""
+        q = self._one_or_many(q)
+        if q.ndim == 1:
+            return self.distance(q, task).value
+        return np.array([self.distance(one, task).value for one in q]).reshape(len(q))
 
     def distances(self, q: Any = None, task: Any = None) -> list[Distance]:
         """Signed distance of every pair that is checked, see `distance`."""
@@ -170,4 +179,6 @@ class CollisionQueries(CheckedPairs):
 
 
 def _margin(value: Any) -> float:
+    if np.ndim(value) and np.size(value) > 1:
+        raise InputError("safety_margin must be one number; a configuration is passed as q=")
     return scalar(value, "safety_margin", minimum=0.0)

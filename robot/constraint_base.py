@@ -204,6 +204,8 @@ class BoundedConstraint(RobotConstraint):
 
 def motion_of(robot: Any, q: Any, dq: Any, ddq: Any, tau: Any, task: Any) -> Motion:
     """Arguments at the door, every one as a batch of the same length."""
+    if not hasattr(robot, "_one_or_many"):
+        raise InputTypeError(f"robot must be a robot, got {type(robot).__name__}; the order is (robot, q)")
     if q is None:
         raise InputTypeError("q is required: a configuration (nq,), a mapping from joint names, or a batch (N, nq)")
     q = robot._one_or_many(q)

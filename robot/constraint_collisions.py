@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .arrays import scalar
+from .collision import distance_words
 from .constraint_base import Booleans, ConstraintResult, Motion, RobotConstraint
 from .errors import InputError, InputTypeError, UnsupportedError
 from .tolerance_base import set_field
@@ -43,7 +44,7 @@ class _Clearance(RobotConstraint):
             message = "there is nothing to check"
         elif not ok:
             allowed = f"closer than the margin of {self.margin:.6g} m" if self.margin else "in collision"
-            message = f"{pair} are {value:.6g} m apart, {allowed}"
+            message = f"{pair} {'are ' if value >= 1e-6 else ''}{distance_words(value)}, {allowed}"
         else:
             message = f"{pair} are nearest, {value:.6g} m apart"
         return ConstraintResult(ok, value, self.margin, pair, message, int(among[k]))

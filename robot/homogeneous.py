@@ -32,6 +32,9 @@ def homogeneous_matrix(value: Any, name: str) -> Array:
     given = getattr(value, "homogeneous", value)
     if isinstance(given, str | bytes) or given is None:
         raise InputTypeError(f"{name} must be a Transformation, pinocchio.SE3 or 4x4 array, got {type(value).__name__}")
+    if isinstance(given, list | tuple | np.ndarray) and len(given) == 3 and all(map(np.isscalar, given)):
+        remedy = "for a point: Transformation.from_translation(point)"
+        raise InputError(f"{name} must have shape (4, 4), got (3,); {remedy}")
     out = matrix(given, (4, 4), name).copy()
     x, y, z, one = out[3].tolist()
     if max(abs(x), abs(y), abs(z), abs(one - 1.0)) > 1e-9:

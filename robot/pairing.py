@@ -32,12 +32,17 @@ def part_neighbours(
         names: Geometries of an attached body.
         frame: Frame it is fixed to.
     """
-    link = _body_frame(model, frame)
-    above, things, kept, excluded = _parent_link(model, frame), collision.geometryObjects, [], {}
+    joint, line = model.frames[frame].parentJoint, [_body_frame(model, frame)]
+    while True:  # up the links that are fixed to each other, to the one that the joint carries
+        up = _parent_link(model, line[-1])
+        if not up or model.frames[up].parentJoint != joint:
+            break
+        line.append(up)
+    things, kept, excluded = collision.geometryObjects, [], {}
     for i, j in pairs_of(collision):
         first, second = things[i], things[j]
         other = first if second.name in names else second
-        beside = _body_frame(model, other.parentFrame) == above or _parent_link(model, other.parentFrame) == link
+        beside = _body_frame(model, other.parentFrame) == up or _parent_link(model, other.parentFrame) in line
         if beside and {first.name, second.name} & set(names):
             excluded[(first.name, second.name)] = ADJACENT
         else:

@@ -65,8 +65,10 @@ def motors_of(model: pin.Model, coordinates: Coordinates) -> Motors:
     G = coordinates.velocity_map
     if G is None:
         return own
-    weight, lever = (G**2).T, np.abs(G).T
-    return Motors.create(coordinates.nv, weight @ own.reflected_inertia, 1.0, weight @ own.damping, lever @ own.coulomb)
+    with np.errstate(over="ignore", invalid="ignore"):  # what becomes infinite is refused by name
+        weight, lever = (G**2).T, np.abs(G).T
+        parts = weight @ own.reflected_inertia, weight @ own.damping, lever @ own.coulomb
+    return Motors.create(coordinates.nv, parts[0], 1.0, *parts[1:])
 
 
 def model_motors(model: pin.Model) -> Motors:

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from . import dynamics, kinematics, native
+from .absent import absent
 from .arrays import Array, vector_or_batch
 from .base import RobotBase
 from .coordinates import Coordinates
@@ -97,13 +98,7 @@ class PinBackend(RobotBase):
         return self._visual
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("data", "collision_data", "visual_data"):
-            owner = {"data": "model", "collision_data": "collision", "visual_data": "visual"}[name]
-            raise AttributeError(
-                f"PinRobot has no {name}: scratch memory is private, one per thread; "
-                f"make your own with robot.{owner}.createData()"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise absent(type(self).__name__, name)
 
     @property
     def couplings(self) -> tuple[Coupling, ...]:

@@ -17,7 +17,7 @@ from .findings import NOTE, Finding
 from .kinematic_queries import alias
 from .parameters import ExtraLimits
 from .reduction import Reduction
-from .semantics import semantics
+from .semantics import report, semantics
 from .transformation import as_transformation
 from .wrapper import models_of
 
@@ -136,6 +136,8 @@ class PinRobot(Reduction):
         loaded = load_urdf(path, package_dirs, strict=strict, gravity=gravity, root_joint=root_joint, mimic=mimic)
         followers = [coupling.follower for coupling in loaded.couplings]
         said = None if srdf is None else semantics(srdf, loaded.model, followers)
+        if said is not None:
+            report(said.findings, "the SRDF", strict=strict)
         return cls(
             wrapper=(loaded.model, loaded.collision, loaded.visual),
             home_configuration=said.home if said and home_configuration is None else home_configuration,

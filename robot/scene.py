@@ -34,10 +34,10 @@ _FIELDS = ("format", "name", "gravity", "obstacles", "allowed_collisions", "goal
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Task:
-    """A scene and what is to be done in it. Never changes; two tasks are equal only if they are one object.
+    """A scene and what is to be done in it. Never changes; `==` tells whether two are one object.
 
-    A task that was read equals the one that was written number by number. Meshes are written with their vertices,
-    so that a document needs no other file.
+    A task that was read has the numbers of the one that was written, to the last bit. Meshes are written with their
+    vertices, so that a document needs no other file.
 
     Attributes:
         obstacles: What stands in the world, each with an id of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -9,9 +10,11 @@ from typing import Any
 
 import pinocchio as pin
 
-from .errors import InputTypeError
-from .findings import Finding
+from .errors import DescriptionError, InputTypeError
+from .findings import NOTE, Finding
 from .srdf import Srdf
+
+_log = logging.getLogger(__name__)
 
 HOME_STATES = ("home", "rest", "ready", "default")
 """Names of the states that are taken as home, the first that exists."""
@@ -45,6 +48,9 @@ def semantics(srdf: Any, model: pin.Model, followers: Iterable[str] = ()) -> Sem
         if not isinstance(srdf, str | PathLike):
             raise InputTypeError(f"srdf must be the path of an SRDF file or an Srdf, got {type(srdf).__name__}")
         srdf = Srdf.load(srdf)
+    strangers = [tag for tag in ("link", "joint") if any(part.lstrip().startswith(f"<{tag}") for part in srdf.others)]
+    if strangers:
+        raise DescriptionError(f"the SRDF holds a <{strangers[0]}>: is it the URDF itself?")
     links = [str(f.name) for f in model.frames if f.type == pin.FrameType.BODY]
     joints = [str(name) for name in model.names][1:]
     pairs = tuple((a, b, reason) for (a, b), reason in srdf.reasons(links).items())
@@ -54,4 +60,21 @@ def semantics(srdf: Any, model: pin.Model, followers: Iterable[str] = ()) -> Sem
     home = None if name is None else {j: v for j, v in srdf.state(name).items() if j in known}
     fixed = [str(f.name) for f in model.frames if f.type == pin.FrameType.FIXED_JOINT]
     findings = srdf.findings + srdf.unknown_names(links, [*joints, *fixed])
-    return Semantics(pairs, tips[0] if len(tips) == 1 else None, home or None, findings)
+    tip = tips[0] if len(tips) == 1 else None
+    if tip is not None:
+        findings += (Finding(NOTE, 0, "tcp", f"{tip!r}, the tool that the SRDF names; tcp= chooses another"),)
+    return Semantics(pairs, tip, home or None, findings)
+
+
+def report(findings: tuple[Finding, ...], source: str, *, strict: bool) -> None:
+    """Log warnings in one summary, or raise them where nothing may be guessed at.
+
+    Raises:
+        DescriptionError: in strict mode, with all warnings.
+    """
+    wrong = [str(finding) for finding in findings if finding.severity != NOTE]
+    if wrong:
+        text = f"{source}: " + "\n  ".join(wrong)
+        if strict:
+            raise DescriptionError(text)
+        _log.warning("%s", text)

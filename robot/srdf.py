@@ -43,6 +43,16 @@ class Srdf:
     others: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        """Take pairs of names for the values they mean."""
+        for name in ("disabled_pairs", "enabled_pairs"):
+            pairs = tuple(_as_pair(pair, name) for pair in getattr(self, name))
+            object.__setattr__(self, name, pairs)
+        for name, kind in (("groups", SrdfGroup), ("states", SrdfState), ("end_effectors", SrdfEndEffector)):
+            for part in getattr(self, name):
+                if not isinstance(part, kind):
+                    raise InputTypeError(f"{name} must hold {kind.__name__}, got {part!r:.60}")
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Srdf:
         """Read a file; what cannot be understood in it is left out and among the findings.
@@ -172,3 +182,11 @@ def _pair(key: Any, reason: Any) -> LinkPair:
     if not isinstance(key, tuple | list) or len(key) != 2 or not all(isinstance(k, str) for k in (*key, reason)):
         raise InputTypeError(f"pairs must map (link, link) to a reason, got {key!r:.60}: {reason!r:.60}")
     return LinkPair(key[0], key[1], reason)
+
+
+def _as_pair(pair: Any, name: str) -> LinkPair:
+    if isinstance(pair, LinkPair):
+        return pair
+    if isinstance(pair, tuple | list) and len(pair) in (2, 3) and all(isinstance(part, str) for part in pair):
+        return LinkPair(*pair)
+    raise InputTypeError(f"{name} must hold LinkPair or (link, link, reason), got {pair!r:.60}")

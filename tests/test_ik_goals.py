@@ -72,13 +72,9 @@ def test_a_tool_points_along_a_direction_or_at_a_point(seed: int) -> None:
     aimed = robot.ik(ik.Pointing("-y", at=point), rng=seed)
     T = robot.fk(aimed.q)
     assert aimed and angle(-T.rotation[:, 1], point - T.translation) <= 1e-4
-    both = robot.ik(
-        [
-            ik.PoseGoal(Transformation.from_translation([0.3, 0.1, 0.5]), tolerance=CartesianSphere(1e-5)),
-            ik.Pointing("z", down),
-        ],
-        rng=seed,
-    )
+    near = CartesianSphere(1e-5)
+    there = ik.PoseGoal(Transformation.from_translation([0.3, 0.1, 0.5]), tolerance=near)
+    both = robot.ik([there, ik.Pointing("z", down)], rng=seed)
     T = robot.fk(both.q)
     assert both and np.linalg.norm(T.translation - [0.3, 0.1, 0.5]) <= 1e-5 and angle(T.rotation[:, 2], down) <= 1e-4
 
@@ -120,10 +116,8 @@ def test_one_arm_of_two_leaves_the_other_still() -> None:
 def test_a_floating_quadruped_puts_four_feet_down() -> None:
     robot = load("quadruped")
     start = robot.home_configuration
-    feet = {
-        f"{leg}_foot": robot.fk(start, frame=f"{leg}_foot").translation + [0.02, 0.01, 0.01]
-        for leg in ("fl", "fr", "hl", "hr")
-    }
+    move, legs = np.array([0.02, 0.01, 0.01]), ("fl", "fr", "hl", "hr")
+    feet = {f"{leg}_foot": robot.fk(start, frame=f"{leg}_foot").translation + move for leg in legs}
     near = CartesianSphere(1e-5)
     targets = {name: ToleratedPose(Transformation.from_translation(p), near) for name, p in feet.items()}
     result = robot.ik(targets, q_init=start, rng=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,9 +18,7 @@ B = Transformation.from_rpy([-0.3, 2.6, 0.5], [0.5, 0.2, 0.4])
 
 
 def angles(poses: np.ndarray) -> np.ndarray:
-    return np.array(
-        [Transformation(a).distance(Transformation(b)).rotation for a, b in zip(poses, poses[1:], strict=False)]
-    )
+    return np.array([Transformation(a).distance(Transformation(b)).rotation for a, b in pairwise(poses)])
 
 
 def test_a_line_is_straight_and_even() -> None:
@@ -28,9 +28,8 @@ def test_a_line_is_straight_and_even() -> None:
     u = np.linspace(0, 1, 21)[:, None]
     np.testing.assert_allclose(poses[:, :3, 3], (1 - u) * A.translation + u * B.translation, atol=1e-15)
     np.testing.assert_allclose(angles(poses), A.distance(B).rotation / 20, atol=1e-9)
-    np.testing.assert_allclose(
-        poses[:, :3, :3] @ poses[:, :3, :3].transpose(0, 2, 1), np.tile(np.eye(3), (21, 1, 1)), atol=1e-14
-    )
+    R = poses[:, :3, :3]
+    np.testing.assert_allclose(R @ R.transpose(0, 2, 1), np.tile(np.eye(3), (21, 1, 1)), atol=1e-14)
     to_point = ik.line(A, [0.5, 0.2, 0.4], step=0.01)
     assert (to_point[:, :3, :3] == A.rotation).all()
     assert np.linalg.norm(np.diff(to_point[:, :3, 3], axis=0), axis=1).max() <= 0.01 + 1e-12
@@ -98,12 +97,12 @@ def test_a_generated_path_is_followed() -> None:
     arm = load("sevenr_arm")
     start = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.9, -0.3])
     T = arm.fk(start)
+    shifted = [Transformation.from_translation(p) @ T for p in ([0.1, -0.1, 0.05], [0.05, 0, 0], [0.05, 0.05, 0])]
+    beside = T.translation + np.array([0.0, 0.1, 0.0])
     for poses in (
-        ik.line(T, T.translation + [0.1, -0.1, 0.05]),
-        ik.arc(T, center=T.translation + [0.0, 0.1, 0.0], axis=[0, 0, 1], angle=0.8),
-        ik.spline(
-            [T, Transformation.from_translation([0.05, 0, 0]) @ T, Transformation.from_translation([0.05, 0.05, 0]) @ T]
-        ),
+        ik.line(T, shifted[0].translation),
+        ik.arc(T, center=beside, axis=[0, 0, 1], angle=0.8),
+        ik.spline([T, *shifted[1:]]),
     ):
         followed = ik.track(arm, poses, start)
         assert followed and np.abs(np.diff(followed.q, axis=0)).max() < 0.1

@@ -242,7 +242,8 @@ class TestArguments:
         q, _, _ = state(robot)
         expected = robot.fk(q).homogeneous
         spread = np.repeat(q, 3)[::3]
-        for other in (q.tolist(), tuple(q), q.reshape(-1, 1), spread, q[::-1].copy()[::-1], robot.joint_values(q)):
+        column = q.reshape(-1, 1) if len(q) > 1 else q  # (1, 1) is a batch of one
+        for other in (q.tolist(), tuple(q), column, spread, q[::-1].copy()[::-1], robot.joint_values(q)):
             close(robot.fk(other).homogeneous, expected, 1e-15)
         close(robot.fk(configuration=q).homogeneous, expected, 1e-15)
         close(robot.fk(q.astype(np.float32)).homogeneous, expected, 1e-5)
@@ -271,5 +272,5 @@ class TestArguments:
         q, _, _ = states(robot, robot.nq)
         assert robot.fk(q).shape == (robot.nq, 4, 4)
         gripper = shared("gripper")
-        assert gripper.fk([[0.01]], kind="tcp") == gripper.fk([0.01])
+        close(gripper.fk([[0.01]], kind="tcp"), gripper.fk([0.01]).homogeneous[None], 1e-15)
         assert gripper.fk([[0.01], [0.02]]).shape == (2, 4, 4)

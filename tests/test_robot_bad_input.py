@@ -86,6 +86,7 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "collision_info": ({}, {"q": "one q", "safety_margin": "mass", "task": "task"}),
     "distance": ({}, {"q": "one q", "task": "task"}),
     "distances": ({}, {"q": "one q", "task": "task"}),
+    "clearance": ({}, {"q": "q", "task": "task"}),
     "with_payload": ({"mass": "one"}, {"mass": "mass", "com": "point", "inertia": "inertia", "frame": "frame"}),
 }
 # Trusting primitives, and methods without arguments or tested elsewhere.
