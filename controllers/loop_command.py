@@ -36,14 +36,21 @@ class Function:
 
 
 class Torque:
-    """A torque controller of the toolkit that holds a target."""
+    """A torque controller of the toolkit that holds a target; one that feeds wrenches back gets those measured."""
 
-    def __init__(self, controller: Any, target: Mapping[str, Any]) -> None:
-        self._controller, self._target = controller, dict(target)
+    def __init__(self, robot: RobotBase, controller: Any, tool: str, target: Mapping[str, Any]) -> None:
+        self._robot, self._controller, self._tool, self._target = robot, controller, tool, dict(target)
+        port = getattr(controller.input(), "measured_wrench_world", None)
+        self._feels = port is not None and "wrench_measured" not in self._target
 
     def act(self, measured: Measured) -> Any:
         """See Acting."""
-        return self._controller.torque((measured.q, measured.dq), **self._target)
+        target = self._target
+        if self._feels:
+            R = self._robot.pose(measured.q, self._tool)[:3, :3]
+            # measured: environment on robot, tool axes; wanted: robot on environment, world axes
+            target = target | {"wrench_measured": -(measured.wrench.reshape(2, 3) @ R.T).reshape(6)}
+        return self._controller.torque((measured.q, measured.dq), **target)
 
 
 class VelocityServo:
@@ -119,7 +126,7 @@ def as_command(
     if isinstance(command, Acting):
         return command
     if isinstance(command, Scripted):
-        return Torque(command, target or {})
+        return Torque(robot, command, tool, target or {})
     if callable(command):
         return Function(command)
     raise InputTypeError(

@@ -28,7 +28,11 @@ _MET = 1e-6
 """Twist error up to which, relative to max(1, |twist|), the tool moves as asked."""
 _LOST = 1e-4
 """Singular value, relative to the largest, below which the mode "scale" gives a direction up."""
-_SCALE_WEIGHT = 1e8
+_BLIND = 1e-9
+"""Singular value, relative to the largest, below which the tool does not move at all."""
+_PULL = 1e4
+"""Pull towards more of the twist, against the length of dq: a linear one, so that no share is given up for less motion
+(O. Mangasarian, R. Meyer, SIAM J. Control and Optimization 17(6), 1979)."""
 _EQUALITY = 5
 _SOLVED = (1, 2)
 
@@ -108,7 +112,9 @@ def solve_trusted(
     if not (math.isfinite(J.sum()) and math.isfinite(twist.sum())):
         return _none(J, twist, VelocityStatus.INVALID, "the Jacobian or the twist is not finite")
     share, dq = 1.0, None
-    if scale:
+    if not J.shape[1]:
+        dq = np.zeros(0)
+    elif scale:
         share, dq = _scaled(J, twist, lower, upper, damping, preference)
     else:
         dq = _least_squares(J, twist, lower, upper, W, damping, preference)
@@ -153,8 +159,9 @@ def _minimum(H: Array, f: Array, lower: Array, upper: Array) -> Array | None:
     solve = _daqp()
     if solve is None:
         return velocity_fallback.minimum(H, f, lower, upper)
-    # scaled to a unit velocity bound, daqp's tolerances being absolute
-    return _answer(solve(H, f, np.empty((0, len(f))), upper, lower, None, primal_tol=1e-10, dual_tol=1e-12))
+    # tighter than daqp's own tolerances, which are made for problems of unknown scale
+    found = _answer(solve(H, f, np.empty((0, len(f))), upper, lower, None, primal_tol=1e-10, dual_tol=1e-12))
+    return velocity_fallback.minimum(H, f, lower, upper) if found is None else found
 
 
 def _answer(found: tuple[Any, ...]) -> Array | None:
@@ -188,29 +195,35 @@ def _row_space(J: Array, least: float) -> Array:
 def _scaled(
     J: Array, twist: Array, lower: Array, upper: Array, damping: float, preference: Preference
 ) -> tuple[float, Array | None]:
-    """Greatest share s of the twist that fits the bounds, and dq with J dq = s twist."""
-    U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
-    seen = sigma > _LOST * max(float(sigma[0]) if len(sigma) else 0.0, 1e-300)
-    asked = (U.T @ twist)[seen] / sigma[seen]
-    n, solve = J.shape[1], _daqp()
+    """Greatest share s of the twist that fits the bounds, and dq with J dq = s twist.
+
+    dq = s p + N z, p the shortest velocity for the twist and N what J does not see: with columns of unit length that
+    are orthogonal, rest is always allowed and no equality can be missed by rounding.
+    """
+    U, sigma, Vt = np.linalg.svd(J)
+    largest, n, solve = max(float(sigma.max(initial=0.0)), 1e-300), J.shape[1], _daqp()
+    seen = np.flatnonzero(sigma > _LOST * largest)
+    shortest = Vt[seen].T @ ((U[:, seen].T @ twist) / sigma[seen])
     if solve is None:
-        return velocity_fallback.shortened(Vt[seen].T @ asked, lower, upper)
-    # with strict, or without a preference, the shortest motion; both second to the share
+        return velocity_fallback.shortened(shortest, lower, upper)
+    length = float(np.linalg.norm(shortest))
+    blind = [i for i in range(n) if i >= len(sigma) or sigma[i] <= _BLIND * largest]
+    A = Vt[blind].T if length == 0.0 else np.column_stack((shortest / length, Vt[blind].T))
     second = preference.dq_ref if preference.dq_ref is not None and (preference.strict or preference.weight) else None
-    H = np.eye(n + 1)
-    H[n, n] = _SCALE_WEIGHT
-    f = np.zeros(n + 1)
-    f[n] = -_SCALE_WEIGHT
-    if second is not None:
-        blend = 1.0 if preference.strict else preference.weight / (preference.weight + damping)
-        f[:n] = -blend * second
-    rows = np.column_stack((Vt[seen], -asked))
-    zero = np.zeros(len(rows))
-    sense = np.zeros(n + 1 + len(rows), dtype=np.int32)
-    sense[n + 1 :] = _EQUALITY
-    high, low = np.concatenate((upper, [1.0], zero)), np.concatenate((lower, [0.0], zero))
-    found = _answer(solve(H, f, rows, high, low, sense, primal_tol=1e-10, dual_tol=1e-12))
-    return (0.0, None) if found is None else (min(1.0, max(0.0, float(found[n]))), found[:n])
+    blend = 1.0 if preference.strict else preference.weight / (preference.weight + damping)
+    H, f = np.eye(A.shape[1]), np.zeros(A.shape[1]) if second is None else -blend * (A.T @ second)
+    free = np.full(A.shape[1], np.inf)
+    low, high = np.concatenate((-free, lower)), np.concatenate((free, upper))
+    if length > 0.0:
+        # no more than the bounds hold all together, so that all numbers are of their size
+        low[0], high[0] = 0.0, min(length, float(np.linalg.norm(np.maximum(-lower, upper))))
+        f[0] -= _PULL * high[0]
+    if not len(f):
+        return 1.0, np.zeros(n)
+    found = _answer(solve(H, f, np.ascontiguousarray(A), high, low, None, primal_tol=1e-9, dual_tol=1e-12))
+    if found is None:  # where rest is the one thing allowed, rounding may hide it
+        return velocity_fallback.shortened(shortest, lower, upper)
+    return (1.0 if length == 0.0 else min(1.0, max(0.0, float(found[0]) / length))), A @ found
 
 
 def _none(J: Array, twist: Array, status: VelocityStatus, message: str) -> VelocityResult:

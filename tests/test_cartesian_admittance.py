@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from knuckle import InputError, InputTypeError, PinRobot, Transformation, Unknow
 from knuckle.controllers import AdmittanceStatus, CartesianAdmittance
 from knuckle.controllers.admittance_law import exact_step, response
 from knuckle.controllers.relative_task import RelativeTask
+from knuckle.ik import velocity_qp
 from knuckle.robot.spatial import exp3, log3
 
 from .samples import load
@@ -391,6 +394,38 @@ def test_what_is_returned_is_the_users() -> None:
         np.testing.assert_array_equal(a.dq, b.dq)
         for array in (a.dq, a.twist, a.offset, a.wrench, a.achieved):
             array[:] = 7.0
+
+
+def test_without_daqp_the_response_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    push = [3.0, 0, -10.0, 0, 0.2, 0]
+    expected, _ = follow(made(), 100, push)
+    monkeypatch.setattr(velocity_qp, "_daqp", lambda: None)
+    found, results = follow(made(), 100, push)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert all(results)
+
+
+def test_near_and_at_singularities_commands_stay_bounded_and_are_found() -> None:
+    """The stretched arm and its surroundings, pushed hard."""
+    rng = np.random.default_rng(2)
+    for mode in velocity_qp.MODES:
+        controller = made(mode=mode, acceleration_limits=50.0)
+        for scale in (0.0, 1e-9, 1e-6, 1e-3, 0.1):
+            q = scale * rng.normal(size=7)
+            controller.reset(q)
+            for _ in range(40):
+                result = controller.step(q, None, rng.normal(size=6) * [100, 100, 100, 10, 10, 10])
+                q = q + 2e-3 * result.dq
+                assert result and (np.abs(result.dq) <= ARM.joint_velocity_limits).all()
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    controller = made("filter")
+    q, _ = follow(controller, 20, [5.0, 0, 0, 0, 0, 0])
+    twins = [copy.deepcopy(controller), pickle.loads(pickle.dumps(controller))]
+    expected = controller.step(q[-1], None, np.ones(6)).dq
+    for twin in twins:
+        np.testing.assert_array_equal(twin.step(q[-1], None, np.ones(6)).dq, expected)
 
 
 # Parameters

@@ -212,6 +212,25 @@ def test_a_weight_on_a_spring_rests_where_it_should() -> None:
     assert floor[2] - found.tool_pose[-1, 2, 3] == pytest.approx(20.0 / 1e4, rel=1e-3)
 
 
+def test_a_controller_that_feeds_forces_back_gets_what_is_measured() -> None:
+    floor = ARM.fk(START).translation
+    controller = ControllerOperationalSpace(
+        ARM,
+        tool_sites="tool",
+        motion_stiffness=100.0,
+        damping_ratio=1.0,
+        use_wrench_feedforward=True,
+        use_wrench_feedback=True,
+        wrench_stiffness=0.5,
+        motion_selection_axes=[1, 1, 0, 1, 1, 1],
+        wrench_selection_axes=[0, 0, 1, 0, 0, 0],
+    )
+    target = {"pose_des": ARM.fk(START), "wrench_des": [0, 0, -15.0, 0, 0, 0]}
+    wall = Wall.create(floor, [0, 0, 1], 2e3, 100.0)
+    found = closed_loop.run(ARM, controller, target=target, q=START, duration=1.2, walls=wall, **FREE)
+    assert found and found.wrench is not None and found.wrench[-1, 2] == pytest.approx(15.0, abs=0.05)
+
+
 def test_walls_only_push() -> None:
     wall = Wall.create([0, 0, 0], [0, 0, 1], 1000.0, 50.0)
     np.testing.assert_array_equal(wall.force(np.array([0, 0, 0.1]), np.zeros(3)), np.zeros(3))

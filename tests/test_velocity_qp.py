@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
+from scipy.optimize import linprog, lsq_linear
 
 from knuckle import InputError, InputTypeError, ik
 from knuckle.ik import VelocityBounds, VelocityStatus, solve_velocity, velocity_qp
@@ -75,8 +75,18 @@ def test_scale_keeps_the_direction_and_as_much_as_fits(solver: str) -> None:
         assert (np.abs(result.dq) <= bound).all() and 0.0 < result.scale <= 1.0
         shortest = np.linalg.pinv(J) @ twist
         assert result.scale >= min(1.0, float((bound / np.abs(shortest)).min())) - 1e-5  # no worse than shrinking it
+        shares = greatest_share(J, twist, bound)
+        assert result.scale == pytest.approx(shares, abs=1e-6) or solver == "without"
     slow = solve_velocity(J, 1e-3 * twist, -bound, bound, mode="scale")
     assert slow.status is VelocityStatus.SOLVED and slow.scale == pytest.approx(1.0, abs=1e-6)
+
+
+def greatest_share(J: np.ndarray, twist: np.ndarray, bound: np.ndarray) -> float:
+    """Greatest share s with J dq = s twist and |dq| <= bound, as a linear programme."""
+    rows = np.column_stack((J, -twist))
+    limits = [*zip(-bound, bound, strict=True), (0.0, 1.0)]
+    found = linprog([0.0] * 7 + [-1.0], A_eq=rows, b_eq=np.zeros(6), bounds=limits, method="highs")
+    return float(found.x[-1])
 
 
 def test_a_singular_arm_moves_where_it_can(solver: str) -> None:
@@ -98,7 +108,16 @@ def test_what_is_not_finite_is_caught_on_both_sides(monkeypatch: pytest.MonkeyPa
     result = solve_velocity(J, twist)  # a solver that reports success with NaN inside
     assert result.status is VelocityStatus.FAILED and not result.dq.any()
     monkeypatch.setattr(velocity_qp, "_daqp", lambda: lambda *_, **__: (np.ones(7), 0.0, -1, {}))
-    assert solve_velocity(J, twist).status is VelocityStatus.FAILED
+    for mode in velocity_qp.MODES:  # one that gives up is stood in for
+        np.testing.assert_allclose(J @ solve_velocity(J, twist, mode=mode).dq, twist, atol=1e-6)
+
+
+def test_without_bounds_it_is_the_pseudo_inverse_and_without_joints_nothing(solver: str) -> None:
+    J, twist = np.random.default_rng(4).normal(size=(6, 7)), np.arange(6.0)
+    np.testing.assert_allclose(solve_velocity(J, twist).dq, np.linalg.pinv(J) @ twist, atol=1e-6)
+    for mode in velocity_qp.MODES:
+        none = solve_velocity(np.empty((6, 0)), twist, mode=mode)
+        assert none.dq.shape == (0,) and none.status is VelocityStatus.LIMITED
 
 
 @pytest.mark.parametrize(
