@@ -70,8 +70,8 @@ class Port:
             raise InputError(f"inputs.{self.name} must stay None: {self.off}")
 
 
-def writable(value: Any, shape: tuple[int, ...]) -> Any:
-    """The array or live view that torques go to.
+def writable(value: Any, shape: tuple[int, ...], name: str = "joint_f") -> Any:
+    """The array or live view that torques, or what else an output holds, go to.
 
     Raises:
         InputTypeError: if it cannot be written in place.
@@ -83,13 +83,13 @@ def writable(value: Any, shape: tuple[int, ...]) -> Any:
         array, seen = value, value.shape
     else:
         raise InputTypeError(
-            "outputs.joint_f is written in place, so it must be a numpy array or a fleet.view, got "
+            f"outputs.{name} is written in place, so it must be a numpy array or a fleet.view, got "
             f"{type(value).__name__}"
         )
     if array.dtype.kind != "f":
-        raise InputTypeError(f"outputs.joint_f must hold floats, got {array.dtype}")
+        raise InputTypeError(f"outputs.{name} must hold floats, got {array.dtype}")
     if seen != shape:
-        raise InputError(f"outputs.joint_f must have shape {shape}, got {seen}")
+        raise InputError(f"outputs.{name} must have shape {shape}, got {seen}")
     if not array.flags.writeable:
-        raise InputError("outputs.joint_f is read-only")
+        raise InputError(f"outputs.{name} is read-only")
     return value

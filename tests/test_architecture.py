@@ -18,6 +18,7 @@ WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "scipy.optimize": "ik/scipy_method.py",
     "xacro": "robot/xacro_reading.py",
     "yaml": "robot/limits_file.py",
+    "daqp": "ik/velocity_qp.py",
     "matplotlib": ("ik/debug.py", "controllers/recording.py"),
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
