@@ -342,3 +342,27 @@ def test_plots_and_page_hold_everything(tmp_path: Any) -> None:
 
 def test_public_names() -> None:
     assert knuckle.check_trajectory is knuckle.checks.check_trajectory
+
+
+@pytest.mark.parametrize("name", ["sevenr_arm", "scara", "dual_arm", "cube_meshes"])
+def test_collisions_are_those_of_a_thousand_samples(name: str) -> None:
+    """Long ways between three plates, some through them: no contact is missed, none invented."""
+    robot, rng = shared(name) if name == "dual_arm" else load(name), np.random.default_rng(10)
+    seen = []
+    for k in range(8):
+        q = np.array([robot.random_configuration(rng) for _ in range(3)])
+        path = Trajectory([0.0, 1.0, 2.0], q[0] + (0.05, 0.3, 1.0)[k % 3] * (q - q[0]))
+        plates = [
+            Transformation.from_rpy(rng.normal(size=3), robot.fk(path.at(when)).translation + 0.2 * rng.normal(size=3))
+            for when in (0.3, 0.9, 1.6)
+        ]
+        task = Task([Obstacle.box([0.05, 0.3, 0.02], at, id=f"plate{i}") for i, at in enumerate(plates)])
+        dense = path.at(np.linspace(0.0, 2.0, 1000))
+        contact = (
+            robot.has_self_collision(dense).any(),
+            robot.has_collisions(task, q=dense, ignore_self_collisions=True).any(),
+        )
+        report = check_trajectory(robot, path, task)
+        assert (not report["self_collision"].ok, not report["scene_collision"].ok) == contact
+        seen.append(contact)
+    assert 0 < np.sum(seen) < 16
