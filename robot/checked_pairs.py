@@ -17,10 +17,10 @@ from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
 from .errors import InputError, InputTypeError, unknown_name
 from .findings import NOTE, WARNING, Finding
 from .manifold import as_generator
-from .pin_backend import PinBackend
+from .pin_appearance import PinAppearance
 
 
-class CheckedPairs(PinBackend):
+class CheckedPairs(PinAppearance):
     """Which pairs of a robot's shapes are checked; changes count in `version`."""
 
     _scratch = ("_self_checker", "_scene_checkers")
