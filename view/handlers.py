@@ -32,10 +32,10 @@ class _Socket(tornado.websocket.WebSocketHandler):
     def on_message(self, message: str | bytes) -> None:
         self._server.answered(message)
 
-    def tell(self, content: str | bytes) -> None:
+    def tell(self, content: str) -> None:
         """Send, unless the browser has just gone."""
         try:
-            sent = self.write_message(content, binary=isinstance(content, bytes))
+            sent = self.write_message(content)
         except tornado.websocket.WebSocketClosedError:
             self._server.left(self)
             return

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from ..robot import InputError, InputTypeError, RobotBase
+from ..robot import InputError
 from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import unknown_name
 from . import messages
-from .assemble import Picture, film, picture
+from .assemble import Picture, film
 from .course import Course, course_of
 from .drawing import Moment
 from .html import SAMPLES, embedded, page, write_page
@@ -46,7 +44,6 @@ class MeshcatView:
         self._moments: dict[str, Moment] = {}
         self._camera: Message | None = None
         self._film: Message | None = None
-        self._commands: dict[tuple[str, ...], bytes] = {}
         self._sent: set[str] = set()
         self._lock = threading.RLock()
         self._recorder: Recorder | None = None
@@ -55,12 +52,13 @@ class MeshcatView:
 
     # What is shown
 
-    def show(self, shown: Picture, *, fit: bool = True) -> None:
+    def show(self, shown: Picture, *, fit: bool = True, speed: float = 1.0) -> None:
         """Show a picture, in place of an earlier one of the same name.
 
         Args:
             shown: What to show.
             fit: Move the camera to where it sees all of it.
+            speed: At which a trajectory plays.
         """
         name = shown.drawing.name
         with self._lock:
@@ -73,7 +71,7 @@ class MeshcatView:
                 told.append(self._camera)
             self._server.send([*told, self._now()])
         if shown.course is not None:
-            self.play(shown.course, robot=shown.robot, name=name, wait=False)
+            self.play(shown.course, name=name, speed=speed)
         elif self._recorder is not None:
             self._recorder.take(now)
 
@@ -129,7 +127,6 @@ class MeshcatView:
         dt: Any = None,
         speed: float = 1.0,
         name: str | None = None,
-        robot: RobotBase | None = None,
         wait: bool = False,
     ) -> None:
         """Play a trajectory in the browser, with a time slider; it repeats until something else is shown.
@@ -139,12 +136,9 @@ class MeshcatView:
             dt: Time between the rows of an array [s].
             speed: Seconds of the trajectory per second.
             name: Which robot, where there are several.
-            robot: Checked against the robot of that name, if given.
             wait: Return only after it was played once.
         """
         key, shown = self._picture(name)
-        if robot is not None and robot is not shown.robot:
-            raise InputError(f"robot is not the one shown as {key!r}")
         rate = scalar(speed, "speed", positive=True)
         course = trajectory if isinstance(trajectory, Course) else course_of(shown.robot, trajectory, dt)
         kept = course.thinned(SAMPLES)
@@ -272,62 +266,3 @@ class MeshcatView:
 
     def __repr__(self) -> str:
         return f"<MeshcatView at {self.url}: {', '.join(self._pictures) or 'empty'}>"
-
-
-def has_screen() -> bool:
-    """Whether a browser window can be expected to open: a desktop, and no notebook that shows pages itself."""
-    if "ipykernel" in sys.modules or os.environ.get("KNUCKLE_NO_BROWSER"):
-        return False
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def show(
-    robot: Any,
-    visualizer: Any = None,
-    *,
-    port: int = 0,
-    host: str = LOOPBACK,
-    open_browser: bool | None = None,
-    fit: bool = True,
-    opener: Callable[[MeshcatView], object] = MeshcatView.open,
-    **options: Any,
-) -> MeshcatView:
-    """Show a robot in a browser.
-
-    Args:
-        robot: The robot.
-        visualizer: A view that is open already: the robot appears there too, or anew. None opens a new one.
-        port: Of a new view; 0 takes a free one.
-        host: Of a new view.
-        open_browser: Open a window for a new view; None does where there is a desktop.
-        fit: Move the camera to where it sees everything.
-        opener: What opens a window.
-        **options: What is drawn, all optional:
-
-            * q: configuration (nq,) or mapping; the stored one if left out;
-            * frames: "tcp", "joints" or "full": axes that are drawn;
-            * layers: "visual", "collision" or both;
-            * task: a Task, whose obstacles and goals are drawn;
-            * contacts: colour the pairs in contact, and draw a line between the points of each;
-            * safety_margin: distance below which a pair counts as in contact [m];
-            * ghosts: further configurations (n, nq), drawn pale;
-            * trajectory, dt: played with a time slider, the tool's trace drawn;
-            * target: a pose drawn as pale axes;
-            * name: what the robot is called in the view; its own name if left out.
-
-    Returns:
-        The view.
-    """
-    if visualizer is not None and not isinstance(visualizer, MeshcatView):
-        raise InputTypeError(
-            f"visualizer must be a view that robot.visualize returned, got {type(visualizer).__name__}; "
-            "None opens a new one"
-        )
-    shown = picture(robot, **options)
-    view = MeshcatView(port=port, host=host) if visualizer is None else visualizer
-    view.show(shown, fit=fit)
-    if visualizer is None and (has_screen() if open_browser is None else open_browser):
-        opener(view)
-    return view

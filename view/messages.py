@@ -95,7 +95,7 @@ def film(times: Array, moments: Sequence[Moment], *, speed: float = 1.0, play: b
 def camera(bounds: Array, direction: Any = VIEW) -> Message:
     """A camera that sees the whole box (2, 3) [m]."""
     centre, radius = bounds.mean(axis=0), 0.5 * max(float(np.linalg.norm(bounds[1] - bounds[0])), 1e-3)
-    distance = 1.05 * radius / np.sin(0.5 * FIELD)
+    distance = 0.95 * radius / np.sin(0.5 * FIELD)
     return looking(centre + distance * np.asarray(direction) / np.linalg.norm(direction), centre)
 
 

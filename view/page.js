@@ -191,11 +191,7 @@ const knuckle = (() => {
   function connect(url) {
     const socket = new WebSocket(url);
     socket.onmessage = (event) => {
-      if (typeof event.data === "string") {
-        handle(JSON.parse(event.data), (answer) => socket.send(JSON.stringify(answer)));
-      } else {
-        event.data.arrayBuffer().then((bytes) => viewer.handle_command_bytearray(new Uint8Array(bytes)));
-      }
+      handle(JSON.parse(event.data), (answer) => socket.send(JSON.stringify(answer)));
     };
     socket.onclose = () => { document.getElementById("gone").style.display = "block"; };
   }

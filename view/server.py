@@ -75,19 +75,12 @@ class Server:
 
     def send(self, messages: Iterable[Message]) -> None:
         """Tell all browsers; without one nothing happens."""
-        self._deliver(text(messages))
-
-    def send_raw(self, command: bytes) -> None:
-        """Pass a command of meshcat's own on to all browsers."""
-        self._deliver(command)
-
-    def _deliver(self, content: str | bytes) -> None:
         if self._closed:
             raise InputError("the view is closed; open a new one")
         if self._sockets:
-            self._loop.call_soon_threadsafe(self._write, content)
+            self._loop.call_soon_threadsafe(self._write, text(messages))
 
-    def _write(self, content: str | bytes) -> None:
+    def _write(self, content: str) -> None:
         for one in tuple(self._sockets):
             one.tell(content)
 
@@ -136,8 +129,8 @@ class Server:
 
     def joined(self, browser: Any) -> None:
         """A browser opened its socket."""
+        self._sockets.add(browser)  # first: what is sent meanwhile is written after the greeting, not lost
         browser.tell(text(self._greeting()))
-        self._sockets.add(browser)
         self._connected.set()
 
     def left(self, browser: Any) -> None:
@@ -181,9 +174,11 @@ class Server:
 
 
 def _listener(host: str, port: int) -> socket.socket:
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        raise InputError(f"port must be a whole number from 0 to 65535, got {port!r}; 0 takes a free port")
     try:
         listener = socket.create_server((host, port))
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise InputError(f"port: cannot listen on {host}:{port} ({error}); 0 takes a free port") from None
     listener.setblocking(False)
     return listener
