@@ -3,9 +3,9 @@
 `python benchmarks/compare_ik.py [URDF --tcp FRAME] [--count 500] [--table out.md] [--plot out.png]`
 
 Installs nothing: it looks for roboticstoolbox-python and ikpy, and always runs a plain damped least squares loop on
-Pinocchio; a solver is added by a function and a line in PEERS. Every solver gets the same targets (poses of random configurations), the same random
-starts, one thread and 50 ms a target; every answer is checked with Pinocchio against tolerance and limits. Times are
-processor times of one call from Python.
+Pinocchio; a solver is added by a function and a line in PEERS. Every solver gets the same targets (poses of random
+configurations), the same random starts, one thread and 50 ms a target; every answer is checked with Pinocchio against
+tolerance and limits. Times are processor times of one call from Python.
 """
 
 from __future__ import annotations

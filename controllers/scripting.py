@@ -93,9 +93,9 @@ class JointTorque(Scripted):
         self,
         state: Any = None,
         q_des: Any = None,
+        *,
         dq_des: Any = None,
         ddq_des: Any = None,
-        *,
         stiffness: Any = None,
         damping: Any = None,
     ) -> Array:
@@ -128,8 +128,8 @@ class OperationalTorque(Scripted):
         self,
         state: Any = None,
         pose_des: Any = None,
-        twist_des: Any = None,
         *,
+        twist_des: Any = None,
         acceleration_des: Any = None,
         wrench_des: Any = None,
         wrench_measured: Any = None,
@@ -150,7 +150,7 @@ class OperationalTorque(Scripted):
             twist_des: Desired twist (6,), linear first, operational axes [m/s, rad/s]; 0 if left out.
             acceleration_des: Desired acceleration (6,) likewise, with has_acceleration_feedforward.
             wrench_des: What the robot is to exert on the environment (6,), world axes [N, N m], with wrench control.
-            wrench_measured: What it exerts (6,), with use_wrench_feedback.
+            wrench_measured: What it exerts (6,); required with use_wrench_feedback.
             q_null: Posture of the null space as q_des of joint impedance; None is the stored configuration.
             dq_null: Its velocity; 0 if left out.
             operational_frame: Pose of the operational frame, where it is read at every step.
@@ -163,6 +163,8 @@ class OperationalTorque(Scripted):
             Torques (nv,) [N m or N] in the order of dq, 0 at joints that are not controlled.
         """
         inputs, outputs = self._start(state)
+        if inputs.measured_wrench_world is not None and wrench_measured is None:
+            raise InputError("use_wrench_feedback is on, so torque() needs wrench_measured=...")
         live = (
             ("operational_frame_pose_world", None if operational_frame is None else _pose7(operational_frame)),
             ("linear_selection_frame_operational", linear_selection_frame),
@@ -207,5 +209,12 @@ _GAINS = ("motion_stiffness", "motion_damping", "wrench_stiffness", "null_space_
 
 def _pose7(pose: Any) -> Array:
     if not isinstance(pose, Transformation):
+        if np.shape(pose) == (7,):
+            length = float(np.linalg.norm(vector(pose, 7, "pose_des")[3:]))
+            if abs(length - 1.0) > 1e-3:
+                raise InputError(
+                    f"pose_des (7,) must be xyz and a unit quaternion xyzw, got one of length {length:.4g}; "
+                    "joint positions are no pose: robot.fk(q) is"
+                )
         pose = Transformation._trusted(np.asarray(poses(pose, 1, "pose_des"))[0])
     return np.concatenate((pose.translation, pose.quat_xyzw))

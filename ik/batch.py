@@ -128,6 +128,8 @@ def as_poses(targets: Any) -> Array:
 
 
 def _pose(target: Any, index: int) -> Array:
+    if isinstance(target, dict):
+        raise InputTypeError(f"targets[{index}] must be one pose of the tcp, got a dict; robot.ik takes several frames")
     if isinstance(target, ToleratedPose):
         raise InputTypeError(
             f"targets[{index}] is a ToleratedPose; pass its nominal pose, and tolerance= for all targets"

@@ -276,7 +276,10 @@ def _refuse_other_shapes(target: Any) -> None:
         if shape == (3,):
             remedy = "for a point: Transformation.from_translation(point) with tolerance=CartesianSphere(1e-4)"
         elif len(shape) == 3 or (len(shape) == 1 and shape != (-1,)) or shape == (-1,):
-            remedy = "one pose a call; for several see knuckle.ik.solve_batch and knuckle.ik.track"
+            remedy = (
+                "one pose a call; for several see knuckle.ik.solve_batch and knuckle.ik.track, and for several tips "
+                "at once a mapping from frames to poses"
+            )
         raise InputError(f"target must be one pose, such as a 4x4 array, got shape {shape}; {remedy}")
 
 

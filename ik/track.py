@@ -41,6 +41,10 @@ class TrackResult:
     message: str
     """The reason in words; empty if whole."""
 
+    def __repr__(self) -> str:
+        end = "whole" if self.success else f"{self.status}: {self.message}"
+        return f"<TrackResult {len(self.q)} of {self.count} poses, {end}>"
+
     @property
     def success(self) -> bool:
         """Whether every pose was followed."""
@@ -64,6 +68,7 @@ def track(
     max_step: float = LONGEST_STEP,
     max_iter: int = 100,
     collision_free: bool = False,
+    outer_constraints: Any = None,
     task: Any = None,
 ) -> TrackResult:
     """Follow a Cartesian path on the branch of its start.
@@ -79,6 +84,7 @@ def track(
         max_step: Greatest step of a joint between two poses [rad or m].
         max_iter: Iterations for each pose.
         collision_free: End the path before the first pose at which the robot touches itself.
+        outer_constraints: End it before the first pose that violates one, as in `solve`.
         task: End it before the first pose that touches its obstacles or violates its constraints.
 
     Returns:
@@ -105,9 +111,13 @@ def track(
         k = int(jumps[0])
         joint = int(np.argmax(np.abs(stride[k])))
         name, step = robot.dof_names[joint], abs(stride[k, joint])
+        where = "q_start is not at the first pose: " if k == 0 else ""
         path, errors = path[:k], errors[:k]
-        status, message = IKStatus.REJECTED, f"pose {k}: joint {name!r} would step by {step:.3g}, over {longest:g}"
-    constraints = constraints_of(robot, not collision_free, None, task)
+        status, message = (
+            IKStatus.REJECTED,
+            f"pose {k}: {where}joint {name!r} would step by {step:.3g}, over {longest:g}",
+        )
+    constraints = constraints_of(robot, not collision_free, outer_constraints, task)
     bad = np.flatnonzero(~all_satisfied(constraints, robot, path)) if constraints else np.zeros(0, dtype=np.intp)
     if len(bad):
         k = int(bad[0])

@@ -206,7 +206,7 @@ def test_controlled_joints_take_their_block_of_the_mass_matrix_and_the_whole_sta
     joints, at = ["joint6", "joint2"], [5, 1]
     q, dq = ARM.random_configuration(RNG), RNG.normal(size=7)
     controller = impedance(ARM, joints=joints, has_qdd_feedforward=True)
-    tau = controller.torque((q, dq), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    tau = controller.torque((q, dq), [0.1, 0.2], dq_des=[0.3, 0.4], ddq_des=[0.5, 0.6])
     a = 50.0 * ([0.1, 0.2] - q[at]) + 10.0 * ([0.3, 0.4] - dq[at]) + [0.5, 0.6]
     expected = np.zeros(7)
     expected[at] = ARM.crba(q)[np.ix_(at, at)] @ a + ARM.bias_force(q, dq)[at]
@@ -240,7 +240,7 @@ def test_the_task_accelerates_as_asked_when_everything_is_compensated() -> None:
     controller = operational(ARM, **options, **NULL)
     q, dq = np.array([0.2, 0.6, -0.3, -1.3, 0.4, 1.1, 0.5]), RNG.normal(size=7)
     pose, twist, ahead = Transformation.random(4), RNG.normal(size=6), RNG.normal(size=6)
-    tau = controller.torque((q, dq), pose, twist, acceleration_des=ahead, q_null=q + 0.5)
+    tau = controller.torque((q, dq), pose, twist_des=twist, acceleration_des=ahead, q_null=q + 0.5)
     ddq = ARM.fd(tau, q, dq, friction=False, motor_inertia=False)
     J = ARM.frame_jacobian(q, "tool", LWA)
     reached = J @ ddq + ARM.jacobian_derivative(q, dq, "tool", LWA) @ dq
@@ -515,8 +515,8 @@ def test_scripts_speak_of_joints_by_name() -> None:
     q = ARM.random_configuration(RNG)
     q_des = ARM.q.copy()
     q_des[[1, 4]] = 0.3, -0.2
-    tau = controller.torque(q, {"joint2": 0.3, "joint5": -0.2}, {"joint1": 0.5})
-    np.testing.assert_array_equal(tau, controller.torque((q, np.zeros(7)), q_des, [0.5, 0, 0, 0, 0, 0, 0]))
+    tau = controller.torque(q, {"joint2": 0.3, "joint5": -0.2}, dq_des={"joint1": 0.5})
+    np.testing.assert_array_equal(tau, controller.torque((q, np.zeros(7)), q_des, dq_des=[0.5, 0, 0, 0, 0, 0, 0]))
     robot = copy.deepcopy(ARM)
     robot.update_configuration(q, 0.1 * q)
     np.testing.assert_array_equal(controller.torque(robot, q_des), controller.torque((q, 0.1 * q), q_des))

@@ -44,7 +44,16 @@ def test_every_recipe_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     q = np.array([0.0, 0.5, 0.0, -1.4, 0.0, 1.2, 0.0])
     robot = knuckle.PinRobot.from_urdf("urdf_samples/sevenr_arm.urdf")
     poses = robot.fk(np.array([q + 0.01 * i for i in range(5)]))
-    names = {"knuckle": knuckle, "coal": coal, "q": q, "dq": 0.1 * q, "T": robot.fk(q + 0.1), "poses": poses}
+    names = {
+        "knuckle": knuckle,
+        "coal": coal,
+        "q": q,
+        "dq": 0.1 * q,
+        "ddq": q,
+        "tau": q,
+        "T": robot.fk(q + 0.1),
+        "poses": poses,
+    }
     exec(compile(text, "README.md", "exec"), names | {"mask": [True] * 6 + [False]})
 
 
