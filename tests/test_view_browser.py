@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,4 +171,37 @@ def test_a_page_inside_a_page_is_moved_by_messages(page: Page, tmp_path: Path) -
     told = text([moment(picture(robot).drawing.at(q))])
     page.page.evaluate(f"document.querySelector('iframe').contentWindow.postMessage({{knuckle: {told}}}, '*')")
     until(lambda: shown(page, robot, q))
+    assert page.errors == []
+
+
+WIDGET = """
+<!DOCTYPE html><body><div id="cell"></div><script type="module">
+const module = await import(URL.createObjectURL(new Blob([{esm}], {{type: "text/javascript"}})));
+const state = {state}, heard = {{}};
+window.model = {{
+  get: (name) => state[name], on: (name, act) => {{ heard[name] = act; }}, off: () => {{}},
+  set: (name, value) => {{ state[name] = value; heard["change:" + name]?.(); }},
+}};
+module.default.render({{model: window.model, el: document.getElementById("cell")}});
+</script></body>
+"""
+
+
+def test_sliders_of_a_notebook_move_the_page_in_its_output(page: Page, tmp_path: Path) -> None:
+    pytest.importorskip("anywidget")
+    robot = load("sevenr_arm")
+    exploration = knuckle.view.explore(robot, q=Q)
+    scene = exploration.scene
+    state = {"page": scene.page, "told": scene.told, "height": 300}
+    file = tmp_path / "cell.html"
+    filled = WIDGET.format(esm=json.dumps(scene._esm), state=json.dumps(state).replace("</", "<\\/"))
+    file.write_text(filled, encoding="utf-8")
+    page.page.goto(file.as_uri())
+    page.page.frame_locator("iframe").locator("#meshcat-pane").wait_for(timeout=20_000)
+    page.frame = page.page.frames[1]
+    page.drawn()
+    until(lambda: shown(page, robot, Q))
+    exploration.joints["joint2"].value = 0.9
+    page.page.evaluate(f"model.set('told', {json.dumps(scene.told)})")
+    until(lambda: shown(page, robot, exploration.explorer.q))
     assert page.errors == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -66,6 +67,40 @@ def scene(shown: Picture, speed: float = 1.0) -> list[Message]:
         kept = shown.course.thinned(SAMPLES)
         messages.append(film_message(kept.t, film(shown.drawing, kept), speed=speed))
     return messages
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Page:
+    """A page as a value: the last line of a notebook cell shows it, `save` writes it.
+
+    Attributes:
+        content: The page.
+        height: In a notebook, in pixels.
+    """
+
+    content: str
+    height: int = 480
+
+    def save(self, path: Any) -> Path:
+        """Write it to a file."""
+        return write_page(path, self.content)
+
+    def __repr__(self) -> str:
+        return f"<Page of {len(self.content) / 1e6:.1f} MB>"
+
+    def _repr_html_(self) -> str:
+        return embedded(self.content, self.height)
+
+
+def inline(robot: Any, *, height: int = 480, **options: Any) -> Page:
+    """A drawing for the output of a notebook cell, self-contained: it stays when the notebook is passed on.
+
+    Args:
+        robot: The robot.
+        height: In pixels.
+        **options: As in `to_html`.
+    """
+    return Page(to_html(robot, **options), height)
 
 
 def to_html(robot: Any, path: Any = None, *, speed: float = 1.0, **options: Any) -> Any:
