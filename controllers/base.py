@@ -150,12 +150,19 @@ class Controller(ABC):
         self._refresh()
         tau = self._scratch
         for group in self._groups:
+            if group.native is not None:
+                self._in_lanes(group, ports, tau)
+                continue
             value = self._evaluate(group, ports)
             limits = group.fixed.get("torque_limits")
             if limits is not None:
                 value = limit_torque(value, limits, self._limit_mode)
             group.dofs.put(tau, self._without_faults(group, value))
         return tau
+
+    def _in_lanes(self, group: Any, ports: dict[str, Array], tau: Array) -> None:
+        """A group's step in the native kernel, into the flat torques."""
+        raise NotImplementedError
 
     @abstractmethod
     def _evaluate(self, group: Any, ports: dict[str, Array]) -> Array:

@@ -45,6 +45,7 @@ class Group:
         wrap: Which of the n joints are angles without end.
         switches: What is switched on for them.
         fixed: Gains, limits and frames of theirs, by name, as the laws take them.
+        native: Their step in the native kernel, None where there is none.
     """
 
     def __init__(self, members: list[int], offsets: Index, n: int, wrap: NDArray[np.bool_], switches: Any) -> None:
@@ -54,6 +55,8 @@ class Group:
         self.dofs = Entries(offsets[self.members][:, None] + np.arange(n))
         self.wrap: Index | None = np.flatnonzero(wrap) if wrap.any() else None
         self.fixed: dict[str, Any] = {}
+        self.native: Any = None
+        self._first = offsets[self.members]
         rows = self.members
         side_by_side = bool((rows == np.arange(rows[0], rows[0] + len(rows))).all())
         self._rows: Any = int(rows[0]) if self.one else slice(rows[0], rows[-1] + 1) if side_by_side else rows
@@ -93,6 +96,8 @@ class ModelGroup(Group):
         """Sets what belongs to the model; returns itself."""
         self.terms, self.frame, self.bases = terms, frame, bases
         q, qd = indices
+        self._starts = q[:, 0] if q.shape[1] else q.sum(axis=1), qd[:, 0] if qd.shape[1] else qd.sum(axis=1)
+        self._joints = columns, positions
         self.q, self.qd = Entries(q), Entries(qd)
         nv = qd.shape[1]
         every = len(positions) == q.shape[1] and (positions == np.arange(len(positions))).all()
@@ -100,6 +105,18 @@ class ModelGroup(Group):
         self.columns = None if len(columns) == nv and (columns == np.arange(nv)).all() else columns
         self.rest = np.zeros(self.qd.shape)
         return self
+
+    def places(self) -> tuple[Any, ...]:
+        """First entries of the robots in configuration, velocity and compact ports, and their rows (N,) each."""
+        found = (*self._starts, self._first, self.members)
+        return tuple(np.ascontiguousarray(part, dtype=np.int64) for part in found)
+
+    def joints(self) -> tuple[Any, ...]:
+        """Entries of the controlled joints in dq and in q, and which of them turn without end (n,) each."""
+        wraps = np.zeros(self.n, dtype=np.int32)
+        if self.wrap is not None:
+            wraps[self.wrap] = 1
+        return *(np.ascontiguousarray(part, dtype=np.int32) for part in self._joints), wraps
 
     def tool(self, q: Array) -> tuple[Array, Array]:
         """Pose of the tool in the world (..., 4, 4) and its Jacobian (..., 6, nv), world axes."""

@@ -13,6 +13,7 @@ from .gains import UNSET, booleans, damping_choice, flag, per_dof, switch
 from .groups import Group, ModelGroup
 from .laws import impedance, joint_impedance
 from .model_based import FleetModel, ModelProperties
+from .native_step import FULL, JOINT_IMPEDANCE, OFF, Flags, NativeSteps
 from .scripting import JointTorque
 
 _COUPLED = "use_inertia_decoupling is off"
@@ -148,7 +149,7 @@ class ControllerJointImpedanceModelFree(JointImpedanceLaw):
         )
 
 
-class ControllerJointImpedance(ModelProperties, JointTorque, JointImpedanceLaw):
+class ControllerJointImpedance(NativeSteps, ModelProperties, JointTorque, JointImpedanceLaw):
     """Joint impedance with the dynamics taken from the robots.
 
     For one robot and a script: `tau = controller.torque((q, dq), q_des)`. For fleets: `input`, `output`, `step`.
@@ -166,6 +167,9 @@ class ControllerJointImpedance(ModelProperties, JointTorque, JointImpedanceLaw):
         damping_ratio: zeta instead of damping: Kd = 2 zeta sqrt(Kp), a number or (D,).
         torque_limits: Greatest torques, a number, (D,), or "robot" for the robots' own; None for none.
         torque_limit_mode: "clip" joint by joint, or "scale" the whole vector of a robot.
+        backend: "native" steps in the native kernel, "numpy" on Pinocchio and numpy; "auto" takes the kernel where
+            there is one and it can express the robot. Same ports, same results to rounding.
+        threads: Of the kernel; None is one, or all cores from 2000 robots on. No torque depends on it.
 
     Joints that are not controlled feed gravity and C dq; their rows and columns of M are dropped, which is an
     approximation where they move. On continuous joints the error is the shortest angle.
@@ -204,8 +208,11 @@ class ControllerJointImpedance(ModelProperties, JointTorque, JointImpedanceLaw):
         damping_ratio: Any = None,
         torque_limits: Any = None,
         torque_limit_mode: str = "clip",
+        backend: str = "auto",
+        threads: Any = None,
     ) -> None:
-        self._model = FleetModel(model, articulations, joints)
+        self._choose(backend, threads)
+        self._model = FleetModel(model, articulations, joints, native=self._backend != "numpy")
         selection = self._model.selection
         super().__init__(selection.dof_counts, selection.continuous)
         self._port("joint_q", (self._model.fleet.joint_coord_count,))
@@ -215,11 +222,10 @@ class ControllerJointImpedance(ModelProperties, JointTorque, JointImpedanceLaw):
         self._set_up(stiffness, damping, damping_ratio, switches, has_qdd_feedforward, limits)
         self._refresh()
 
-    def _refresh(self) -> None:
-        if self._model.stale():
-            self._groups = self._model.groups(self._offsets, self._switches)
-            for group in self._groups:
-                self._settle(group)
+    def _flags(self, group: Any) -> Flags:
+        on = group.switches
+        decoupling = FULL if on.decoupling else OFF
+        return Flags(JOINT_IMPEDANCE, decoupling, on.gravity, on.coriolis, scale=self._limit_mode == "scale")
 
     def _evaluate(self, group: Any, ports: dict[str, Array]) -> Array:
         q = group.q.take(ports["joint_q"])

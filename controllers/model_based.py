@@ -53,7 +53,10 @@ class FleetModel:
     model) is taken up at the next step.
     """
 
-    def __init__(self, fleet: Any, articulations: Any, joints: Any, tool_sites: Any = UNSET) -> None:
+    def __init__(
+        self, fleet: Any, articulations: Any, joints: Any, tool_sites: Any = UNSET, *, native: bool = True
+    ) -> None:
+        self.native = native
         self.fleet: Fleet = as_fleet(fleet)
         self.selection: Selection = self.fleet.select(articulations, joints)
         self.tools: tuple[str, ...] | None = None
@@ -111,7 +114,7 @@ class FleetModel:
         positions = np.array([layout.q_slices[joint].start for joint in joints], dtype=np.intp)
         terms, bases = model.terms, None
         if model.moved and group.one:
-            terms = terms_of(fleet.robots[robots[0]])
+            terms = terms_of(fleet.robots[robots[0]], self.native, 1)
         elif model.moved:
             bases = np.array([fleet.robots[robot].placement.homogeneous for robot in robots])
         return group.bind(terms, frame, bases, (q, qd), positions, self._columns(int(robots[0]), joints))
@@ -129,7 +132,7 @@ class FleetModel:
                 same.append(i)
         shared: dict[int, SharedModel] = {}
         for sets in kinds.values():
-            for model, which in _across_bases(sets, self.fleet):
+            for model, which in _across_bases(sets, self.fleet, self.native):
                 shared.update({id(self.fleet.distinct[i]): model for i in which})
         return shared
 
@@ -150,10 +153,10 @@ class SharedModel:
     moved: bool
 
 
-def _across_bases(sets: list[list[int]], fleet: Fleet) -> list[tuple[SharedModel, list[int]]]:
+def _across_bases(sets: list[list[int]], fleet: Fleet, native: bool) -> list[tuple[SharedModel, list[int]]]:
     """Robots of equal models, joined where only their bases differ."""
     if len(sets) == 1:
-        return [(SharedModel(terms_of(fleet.distinct[sets[0][0]]), False), sets[0])]
+        return [(SharedModel(terms_of(fleet.distinct[sets[0][0]], native, 1), False), sets[0])]
     kinds: list[tuple[Any, list[list[int]]]] = []
     for which in sets:
         standing = from_its_base(fleet.distinct[which[0]])
@@ -165,7 +168,7 @@ def _across_bases(sets: list[list[int]], fleet: Fleet) -> list[tuple[SharedModel
     found = []
     for standing, joined in kinds:
         robot = fleet.distinct[joined[0][0]] if len(joined) == 1 else standing.robot
-        found.append((SharedModel(terms_of(robot), len(joined) > 1), [i for which in joined for i in which]))
+        found.append((SharedModel(terms_of(robot, native, 1), len(joined) > 1), [i for which in joined for i in which]))
     return found
 
 

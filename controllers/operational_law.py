@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -102,11 +103,20 @@ class OperationalSpaceLaw(OperationalPorts):
     def reset(self) -> None:
         """Forget what is reported about the last step. The law has no memory, so nothing else changes."""
         super().reset()
+        self._started = False
         self._last: dict[int, tuple[Group, tuple[Array, Array], Array, laws.TaskRecord]] = {}
+
+    def _entries(self) -> Iterator[Any]:
+        yield from self._last.values()
+        if self._started:
+            for group in self._groups:
+                entry = None if group.native is None else group.native.last()
+                if entry is not None:
+                    yield entry
 
     def _collected(self, fill: Any, pick: Any) -> Array:
         result = np.array(np.broadcast_to(fill, (self.controlled_robot_count, *np.shape(fill))), dtype=np.float64)
-        for entry in self._last.values():
+        for entry in self._entries():
             value = pick(entry)
             if value is not None:
                 entry[0].put_robots(result, value)

@@ -14,6 +14,7 @@ from .base import counted
 from .gains import IDENTITY_POSE, IDENTITY_QUAT, UNSET, booleans
 from .laws import times
 from .model_based import FleetModel, ModelProperties
+from .native_step import FULL, OFF, OPERATIONAL_SPACE, PARTIAL, Flags, NativeSteps
 from .operational_law import OperationalSpaceLaw
 from .operational_options import OperationalOptions
 from .scripting import OperationalTorque
@@ -103,7 +104,7 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
         )
 
 
-class ControllerOperationalSpace(ModelProperties, OperationalTorque, OperationalSpaceLaw):
+class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque, OperationalSpaceLaw):
     """Operational-space control with the dynamics taken from the robots.
 
     For one robot and a script: `tau = controller.torque((q, dq), pose)`. For fleets: `input`, `output`, `step`.
@@ -144,6 +145,9 @@ class ControllerOperationalSpace(ModelProperties, OperationalTorque, Operational
         singularity: "damp" bounds the torque near singularities and is exact elsewhere; "exact" never bounds it.
         torque_limits: Greatest torques, a number, (D,), or "robot" for the robots' own; None for none.
         torque_limit_mode: "clip" joint by joint, or "scale" the whole vector of a robot.
+        backend: "native" steps in the native kernel, "numpy" on Pinocchio and numpy; "auto" takes the kernel where
+            there is one and it can express the robot. Same ports, same results to rounding.
+        threads: Of the kernel; None is one, or all cores from 2000 robots on. No torque depends on it.
 
     Wrenches are what the robot exerts on the environment at the tool point, world axes. Quaternions are normalised;
     one of length 0 is refused. Joints that are not controlled feed poses, twists, gravity and C dq; their rows and
@@ -210,9 +214,12 @@ class ControllerOperationalSpace(ModelProperties, OperationalTorque, Operational
         singularity: str = "damp",
         torque_limits: Any = None,
         torque_limit_mode: str = "clip",
+        backend: str = "auto",
+        threads: Any = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in OperationalOptions.__slots__}
-        self._model = FleetModel(model, articulations, joints, tool_sites)
+        self._choose(backend, threads)
+        self._model = FleetModel(model, articulations, joints, tool_sites, native=self._backend != "numpy")
         selection = self._model.selection
         super().__init__(selection.dof_counts, selection.continuous)
         self._set_up(OperationalOptions(**given), self._model.torque_limits())
@@ -231,11 +238,20 @@ class ControllerOperationalSpace(ModelProperties, OperationalTorque, Operational
         T = self._model.tool_bodies()[1]
         return np.concatenate((T[:, :3, 3], quat_xyzw_from_rotation(T[:, :3, :3])), axis=1)
 
-    def _refresh(self) -> None:
-        if self._model.stale():
-            self._groups = self._model.groups(self._offsets, self._switches)
-            for group in self._groups:
-                self._settle(group)
+    def _flags(self, group: Any) -> Flags:
+        on = group.switches
+        return Flags(
+            OPERATIONAL_SPACE,
+            {"full": FULL, "partial": PARTIAL, "off": OFF}[on.mode],
+            on.gravity,
+            on.coriolis,
+            on.bias,
+            self._singularity == "exact",
+            self._projection,
+            self._feedforward,
+            self._feedback,
+            self._limit_mode == "scale",
+        )
 
     def _evaluate(self, group: Any, ports: dict[str, Array]) -> Array:
         on, terms = group.switches, group.terms

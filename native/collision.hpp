@@ -45,7 +45,7 @@ struct Room {
 
 static inline void begin(const Collider &c, const double *q, int count, Room &room) {
   if (c.tree.fixed)
-    place_tree(c.tree, q, count, room.poses);
+    place_tree(c.tree, Rows{q, c.tree.nq, count}, room.poses);
   else
     take_poses(c.tree.n, q, count, room.poses);
   for (int i = 0; i < c.shapes; ++i) {

@@ -71,6 +71,99 @@ struct Tree {
   const double *offset;      // (n)
 };
 
+// Bodies on a tree, what drives them and what holds them back. A joint has columns, one a degree of freedom: an axis of
+// the joint's own, turned about or slid along. Followers share the entry of their leader.
+struct Bodies {
+  Tree tree;
+  int nv;                   // of the robot
+  int columns;
+  const int *column_start;  // (n + 1) first column of each joint
+  const int *axis;          // (columns) 0, 1, 2
+  const int *turns;         // (columns) 1: about the axis, 0: along it
+  const int *v_index;       // (columns)
+  const double *inertia;    // (n, 10) in the joint: mass, centre (3), inertia about it xx xy xz yy yz zz
+  const double *armature;   // (columns)
+  const double *damping;    // (columns)
+  const double *coulomb;    // (columns)
+  const double *rotor;      // (nv) reflected inertia
+  double gravity[3];        // acceleration of free fall, world axes
+};
+
+// A frame on a joint of the tree, -1 for the world.
+struct Frame {
+  int joint;
+  double place[12];  // rotation by rows, translation, in the joint
+};
+
+// What is asked of many states, and where the answers go; null: not given (zero), not asked. A stride of 0 gives one
+// row to all states.
+struct Query {
+  const double *q, *dq, *ddq, *tau;
+  long q_stride, dq_stride, ddq_stride, tau_stride;
+  double gravity[3];
+  int friction, rotors;
+  int frames;
+  const Frame *frame;     // (frames)
+  int reference;          // of the Jacobian and the twist, of the first frame
+  double *inverse;        // (N, nv) M ddq + C dq + g [+ friction] [+ rotors]
+  double *forward;        // (N, nv) accelerations under tau
+  double *mass;           // (N, nv, nv)
+  double *poses;          // (N, frames, 16)
+  double *jacobian;       // (N, 6, nv)
+  double *twist;          // (N, 6)
+  double *bias;           // (N, 6) classical acceleration of the first frame at ddq = 0, world axes
+};
+
+// Arrays that a step of a controller reads, by what a robot has in them: its configuration, its velocity, an entry per
+// controlled joint, or a row of so many numbers.
+enum PortKind { kOfConfiguration = -1, kOfVelocity = -2, kOfJoints = -3 };
+
+enum Port {
+  kPortQ, kPortQd, kPortQDes, kPortQdDes, kPortQddAhead, kPortStiffness, kPortDamping, kPortDampingRatio,
+  kPortPoseDes, kPortTwistDes, kPortAhead, kPortWrenchDes, kPortWrench, kPortFrame, kPortLinearQuat, kPortAngularQuat,
+  kPortMotionStiffness, kPortMotionDamping, kPortMotionRatio, kPortWrenchStiffness, kPortNullQ, kPortNullQd,
+  kPortNullStiffness, kPortNullDamping, kPortNullRatio, kPortFixedFrame, kPortMotionSelection, kPortWrenchSelection,
+  kPortMotionWeights, kPortWrenchWeights, kPortLinearFrame, kPortAngularFrame, kPortBase, kPortLimits,
+  kPorts
+};
+
+constexpr int kPortKind[kPorts] = {
+    kOfConfiguration, kOfVelocity, kOfJoints, kOfJoints, kOfJoints, kOfJoints, kOfJoints, kOfJoints,
+    7, 6, 6, 6, 6, 7, 4, 4,
+    6, 6, 6, 6, kOfJoints, kOfJoints,
+    kOfJoints, kOfJoints, kOfJoints, 16, 36, 36,
+    6, 6, 9, 9, 16, kOfJoints,
+};
+
+// A joint that floats against the world: its entries in the flat arrays of a fleet are those of the centre of mass.
+struct FreeRoot {
+  int q, v;  // first coordinate, first velocity
+  double com[3];
+};
+
+enum Law { kJointImpedance = 0, kOperationalSpace = 1 };
+enum Decoupling { kFull = 0, kPartial = 1, kOff = 2 };
+
+// One step of a controller for robots of one model.
+struct Step {
+  int law;
+  int decoupling;           // a Decoupling; joint impedance: kFull or kOff
+  int gravity, coriolis, bias, exact, projection, feedforward, feedback, scale;  // switches; scale: mode of the limits
+  long robots;
+  const long long *q_at, *qd_at, *dof_at, *row;  // (robots) first entry or row of each in the ports
+  int n;                    // controlled joints of a robot
+  const int *v, *q;         // (n) their entries in dq and q
+  const int *wraps;         // (n) 1: an angle without end
+  const int *slot;          // (nv) number among the controlled, -1 if none
+  int roots;
+  const FreeRoot *root;
+  Frame tool;
+  const double *port[kPorts];  // null: off
+};
+
+// What operational space reports of a step: pose (12), twist (6), A lower (21), asked (6), force (6), nearness.
+constexpr int kRecord = 52;
+
 // What a shape is without the radius it is swept by.
 enum Core {
   kPoints = 0,     // the convex hull of points: hulls, boxes, and by their radius spheres and capsules
@@ -124,6 +217,16 @@ struct Kernel {
   // one configuration: the nearest pair not farther than `limit` that is apart for certain, and a Contact for every
   // pair: kUndecided where it may be nearer or overlaps, kTouching never
   void (*nearest)(const Collider &, const double *q, double limit, void *room, Nearest &, signed char *pairs);
+  // bytes of scratch, 64-aligned, that dynamics needs
+  long (*dynamics_room)(const Bodies &);
+  // states first to first + count of a query
+  void (*dynamics)(const Bodies &, const Query &, long first, long count, void *room);
+  // the same for a step of a controller
+  long (*step_room)(const Bodies &, const Step &);
+  // robots first to first + count, `first` a multiple of lanes: torques of the controlled joints to out (as kOfJoints),
+  // 1 to fault (robots) where one is not finite; record: (robots rounded up to lanes, kRecord) in blocks of lanes, or null
+  void (*step)(const Bodies &, const Step &, long first, long count, void *room, double *out, signed char *fault,
+               double *record);
 };
 
 // One attempt without lanes, for the baseline processor and for one with AVX2.

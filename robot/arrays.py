@@ -105,6 +105,11 @@ def scalar(value: Any, name: str, *, minimum: float | None = None, positive: boo
     return number
 
 
+def thread_count(value: Any) -> int | None:
+    """How many threads a caller wants; None leaves the choice to the size of the work."""
+    return None if value is None else whole(value, "threads")
+
+
 def whole(value: Any, name: str) -> int:
     """A whole number from 1 to 2^31 - 1."""
     number = scalar(value, name, minimum=1.0)

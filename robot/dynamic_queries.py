@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, vector
+from .arrays import Array, thread_count, vector
 from .errors import DescriptionError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
@@ -29,29 +29,32 @@ class DynamicQueries(KinematicQueries):
         """Pose of the base in the world."""
         raise NotImplementedError
 
-    def mass_matrix(self, q: Any = None) -> Array:
-        """M(q) of the bodies, armature included (nv, nv); (N, nv, nv) for a batch."""
-        q = self._one_or_many(q)
-        if q.ndim == 1:
-            return self.crba(q)
-        return np.array([self.crba(one) for one in q]).reshape(len(q), self.nv, self.nv)
+    def mass_matrix(self, q: Any = None, *, threads: Any = None) -> Array:
+        """M(q) of the bodies, armature included (nv, nv); (N, nv, nv) for a batch. `threads` as in `id`."""
+        q, threads = self._one_or_many(q), thread_count(threads)
+        return self.crba(q) if q.ndim == 1 else self.crba_batch(q, threads)
 
-    def gravity_force(self, q: Any = None) -> Array:
-        """g(q) = +dU/dq, the torque that holds the robot still (nv,); (N, nv) for a batch."""
-        q, rest = self._one_or_many(q), np.zeros(self.nv)
-        if q.ndim == 1:
-            return self.rnea(q, rest, rest)
-        return np.array([self.rnea(one, rest, rest) for one in q]).reshape(len(q), self.nv)
+    def gravity_force(self, q: Any = None, *, threads: Any = None) -> Array:
+        """g(q) = +dU/dq, the torque that holds the robot still (nv,); (N, nv) for a batch. `threads` as in `id`."""
+        rest = np.zeros(self.nv)
+        return self._forces(self._one_or_many(q), rest, rest, None, threads)
 
-    def coriolis_force(self, q: Any = None, dq: Any = None) -> Array:
-        """C(q, dq) dq (nv,)."""
-        q, dq = self._single(q), self._rate(dq, self.dq, "dq")
-        return self.rnea(q, dq, np.zeros(self.nv), _WEIGHTLESS)
+    def coriolis_force(self, q: Any = None, dq: Any = None, *, threads: Any = None) -> Array:
+        """C(q, dq) dq (nv,); (N, nv) if either is a batch. `threads` as in `id`."""
+        q, dq = self._one_or_many(q), self._rates(dq, self.dq, "dq")
+        return self._forces(q, dq, np.zeros(self.nv), _WEIGHTLESS, threads)
 
-    def bias_force(self, q: Any = None, dq: Any = None) -> Array:
-        """C(q, dq) dq + g(q) (nv,)."""
-        q, dq = self._single(q), self._rate(dq, self.dq, "dq")
-        return self.rnea(q, dq, np.zeros(self.nv))
+    def bias_force(self, q: Any = None, dq: Any = None, *, threads: Any = None) -> Array:
+        """C(q, dq) dq + g(q) (nv,); (N, nv) if either is a batch. `threads` as in `id`."""
+        q, dq = self._one_or_many(q), self._rates(dq, self.dq, "dq")
+        return self._forces(q, dq, np.zeros(self.nv), None, threads)
+
+    def _forces(self, q: Array, dq: Array, ddq: Array, gravity: Array | None, threads: Any) -> Array:
+        """`rnea` of one state or of many."""
+        count, threads = rows(("q", q), ("dq", dq), ("ddq", ddq)), thread_count(threads)
+        if count is None:
+            return self.rnea(q, dq, ddq, gravity)
+        return self.rnea_batch(q, dq, ddq, gravity, threads)
 
     def kinetic_energy(self, q: Any = None, dq: Any = None) -> float:
         """dq^T M(q) dq / 2 of the bodies [J]."""
@@ -77,6 +80,8 @@ class DynamicQueries(KinematicQueries):
         eef_wrench_frame: str = "world",
         f_ext: Any = None,
         task: Any = None,
+        *,
+        threads: Any = None,
     ) -> Array:
         """Inverse dynamics: the torques that move the robot with ddq.
 
@@ -90,19 +95,14 @@ class DynamicQueries(KinematicQueries):
             eef_wrench_frame: Axes of the wrench: "world", "base", "tcp" (or "local"), or a frame's name.
             f_ext: Forces on the joints, as in `static_torque`.
             task: Its gravity, if it has one, stands in for the robot's.
+            threads: For a batch, where the native kernel serves it; None is one, or all cores from 2000 states on.
 
         Returns:
             Torques (nv,) [N m or N], (N, nv) if any argument is a batch.
         """
         q, axes = self._one_or_many(q), self._wrench_axes(eef_wrench_frame)
         dq, ddq = self._rates(dq, self.dq, "dq"), self._rates(ddq, self.ddq, "ddq")
-        if q.ndim == dq.ndim == ddq.ndim == 1:
-            tau = self.rnea(q, dq, ddq)
-        else:
-            count = rows(("q", q), ("dq", dq), ("ddq", ddq)) or 0
-            tau = np.array([self.rnea(row(q, i), row(dq, i), row(ddq, i)) for i in range(count)]).reshape(
-                count, self.nv
-            )
+        tau = self._forces(q, dq, ddq, None, threads)
         if friction:
             tau += self._friction(dq)
         if motor_inertia:
@@ -124,6 +124,8 @@ class DynamicQueries(KinematicQueries):
         eef_wrench_frame: str = "world",
         f_ext: Any = None,
         task: Any = None,
+        *,
+        threads: Any = None,
     ) -> Array:
         """Forward dynamics, the exact inverse of `id` with the same switches: accelerations (nv,) or (N, nv).
 
@@ -137,6 +139,7 @@ class DynamicQueries(KinematicQueries):
             eef_wrench_frame: As in `id`.
             f_ext: As in `static_torque`.
             task: As in `id`.
+            threads: As in `id`.
 
         Raises:
             DescriptionError: if the mass matrix is singular, so that no acceleration follows.
@@ -145,7 +148,7 @@ class DynamicQueries(KinematicQueries):
             raise InputTypeError("tau is required: torques (nv,), a batch (N, nv), or a mapping from joint names")
         tau = self._rates(tau, np.zeros(self.nv), "tau")
         q, dq, axes = self._one_or_many(q), self._rates(dq, self.dq, "dq"), self._wrench_axes(eef_wrench_frame)
-        count = rows(("tau", tau), ("q", q), ("dq", dq))
+        count, threads = rows(("tau", tau), ("q", q), ("dq", dq)), thread_count(threads)
         if friction:
             tau = tau - self._friction(dq)
         if eef_wrench is not None:
@@ -157,8 +160,7 @@ class DynamicQueries(KinematicQueries):
         count = len(tau) if tau.ndim == 2 else count
         if count is None:
             return self._accelerations(q, dq, tau, motor_inertia)
-        found = [self._accelerations(row(q, i), row(dq, i), row(tau, i), motor_inertia) for i in range(count)]
-        return np.array(found).reshape(count, self.nv)
+        return self._accelerations_batch(count, q, dq, tau, motor_inertia, threads)
 
     def static_torque(
         self,
@@ -207,6 +209,12 @@ class DynamicQueries(KinematicQueries):
             raise self._singular()
         return np.asarray(ddq, dtype=np.float64)
 
+    def _accelerations_batch(
+        self, count: int, q: Array, dq: Array, tau: Array, motor_inertia: bool, threads: int | None
+    ) -> Array:
+        found = [self._accelerations(row(q, i), row(dq, i), row(tau, i), motor_inertia) for i in range(count)]
+        return np.array(found).reshape(count, self.nv)
+
     def _singular(self) -> DescriptionError:
         return DescriptionError("the mass matrix is singular: a joint moves nothing that has mass")
 
@@ -221,8 +229,7 @@ class DynamicQueries(KinematicQueries):
         if pull is None:
             return np.zeros(self.nv)
         rest, pull = np.zeros(self.nv), vector(pull, 3, "task.gravity")
-        change = [self.rnea(one, rest, rest, pull) - self.rnea(one, rest, rest) for one in np.atleast_2d(q)]
-        return change[0] if q.ndim == 1 else np.array(change).reshape(len(q), self.nv)
+        return self._forces(q, rest, rest, pull, None) - self._forces(q, rest, rest, None, None)
 
     def _wrench_axes(self, axes: Any) -> str:
         if isinstance(axes, str) and axes in _AXES:
@@ -238,8 +245,15 @@ class DynamicQueries(KinematicQueries):
         count = rows(("q", q), ("eef_wrench", wrench))
         if count is None:
             return self._one_wrench_torque(q, wrench, name, tip)
-        found = [self._one_wrench_torque(row(q, i), row(wrench, i), name, tip) for i in range(count)]
-        return np.array(found).reshape(count, self.nv)
+        return self._wrench_torques(np.broadcast_to(q, (count, self.nq)), wrench, name, tip)
+
+    def _wrench_torques(self, q: Array, wrench: Array, axes: str, tip: str) -> Array:
+        J = self.frame_jacobian_batch(q, tip, LWA)
+        wrench = np.broadcast_to(wrench, (len(q), 6))
+        if axes != "world":
+            R = self.placement.rotation if axes == "base" else self.pose_batch(q, axes)[:, :3, :3]
+            wrench = (R[..., None, :, :] @ wrench.reshape(-1, 2, 3, 1)).reshape(-1, 6)
+        return np.asarray((wrench[:, None] @ J)[:, 0])
 
     def _one_wrench_torque(self, q: Array, wrench: Array, axes: str, tip: str) -> Array:
         J = self.frame_jacobian(q, tip, LWA)

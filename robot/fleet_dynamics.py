@@ -6,25 +6,30 @@ angular, in the axes of the frame the root joint is fixed to; forces about that 
 
 A `mask` (A,) of booleans leaves robots out: they are not evaluated, what they hold is not read, and their entries
 become 0. Buffers given are checked first and then written in place; an error leaves them untouched.
+
+Robots that are one object are evaluated together, in the native kernel where it can; the answers do not depend on the
+threads it uses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array
+from .arrays import Array, thread_count
 from .errors import InputError, InputTypeError
 from .fleet import Fleet, as_fleet
+from .fleet_selection import Index
 from .fleet_selection import tools as select_tools
 from .fleet_terms import RobotTerms, terms_of
 from .spatial import quat_xyzw_from_rotation
 
 
-def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None) -> Array:
+def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None, threads: Any = None) -> Array:
     """Poses of all bodies in the world.
 
     Args:
@@ -32,6 +37,7 @@ def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None) -
         joint_q: Configurations (joint_coord_count,) [m or rad].
         mask: Robots to evaluate (A,), all by default; the poses of the others stay as they are in `body_q`.
         body_q: Buffer (body_count, 7) to write to; by default a new one that starts at the identity.
+        threads: Of the native kernel; None is one, or all cores from 2000 robots on.
 
     Returns:
         xyz [m] and quaternion xyzw per body (body_count, 7), in the order of `fleet.body_names`.
@@ -42,14 +48,18 @@ def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None) -
         body_q = np.zeros(shape)
         body_q[:, 6] = 1.0
     _check_buffer(body_q, shape, "body_q")
-    found = [(a, terms.body_poses(terms.normalised(q[at]))) for a, terms, at, _ in _robots(fleet, chosen)]
-    for a, poses in found:
-        at = slice(fleet.body_offsets[a], fleet.body_offsets[a + 1])
-        body_q[at, :3], body_q[at, 3:] = poses[:, :3, 3], quat_xyzw_from_rotation(poses[:, :3, :3])
+    found = []
+    for alike in _alike(fleet, chosen, threads):
+        poses = alike.terms.body_poses(alike.take_q(q))
+        found.append((fleet.body_offsets[alike.robots][:, None] + np.arange(poses.shape[1]), poses))
+    for at, poses in found:
+        body_q[at, :3], body_q[at, 3:] = poses[..., :3, 3], quat_xyzw_from_rotation(poses[..., :3, :3])
     return np.asarray(body_q)
 
 
-def eval_jacobian(fleet: Any, joint_q: Any, *, frames: Any = None, mask: Any = None, jacobian: Any = None) -> Array:
+def eval_jacobian(
+    fleet: Any, joint_q: Any, *, frames: Any = None, mask: Any = None, jacobian: Any = None, threads: Any = None
+) -> Array:
     """Jacobian of one frame of each robot: its twist at the frame's origin, world axes = J joint_qd.
 
     Args:
@@ -59,6 +69,7 @@ def eval_jacobian(fleet: Any, joint_q: Any, *, frames: Any = None, mask: Any = N
             each robot's tcp.
         mask: Robots to evaluate (A,), all by default.
         jacobian: Buffer (A, 6, n) to write to, n = max_dofs_per_articulation.
+        threads: As in `eval_fk`.
 
     Returns:
         (A, 6, n), linear rows first.
@@ -69,19 +80,21 @@ def eval_jacobian(fleet: Any, joint_q: Any, *, frames: Any = None, mask: Any = N
     robots = np.flatnonzero(chosen).tolist()
     names = [fleet.robots[a].tcp for a in robots] if frames is None else select_tools(fleet, robots, frames, "frames")
     found = []
-    for (a, terms, at, _), name in zip(_robots(fleet, chosen), names, strict=True):
-        one = terms.normalised(q[at])
-        J = terms.pose_and_jacobian(one, name)[1]
-        for root in terms.roots:
-            J = J @ root.velocity_map(one, J.shape[1])
-        found.append((a, J))
+    for alike in _alike(fleet, chosen, threads, dict(zip(robots, names, strict=True))):
+        own = alike.take_q(q)
+        J = alike.terms.pose_and_jacobian(own, str(alike.frame))[1]
+        for root in alike.terms.roots:
+            J = J @ root.velocity_map(own, J.shape[-1])
+        found.append((alike.robots, J))
     jacobian[:] = 0.0
-    for a, J in found:
-        jacobian[a, :, : J.shape[1]] = J
+    for which, J in found:
+        jacobian[which, :, : J.shape[-1]] = J
     return np.asarray(jacobian)
 
 
-def eval_mass_matrix(fleet: Any, joint_q: Any, *, mask: Any = None, mass_matrix: Any = None) -> Array:
+def eval_mass_matrix(
+    fleet: Any, joint_q: Any, *, mask: Any = None, mass_matrix: Any = None, threads: Any = None
+) -> Array:
     """Mass matrices: kinetic energy = joint_qd^T M joint_qd / 2; root blocks in the axes the root is fixed to.
 
     Args:
@@ -89,6 +102,7 @@ def eval_mass_matrix(fleet: Any, joint_q: Any, *, mask: Any = None, mass_matrix:
         joint_q: Configurations (joint_coord_count,) [m or rad].
         mask: Robots to evaluate (A,), all by default.
         mass_matrix: Buffer (A, n, n) to write to, n = max_dofs_per_articulation.
+        threads: As in `eval_fk`.
 
     Returns:
         (A, n, n) [kg, kg m, kg m^2].
@@ -97,16 +111,16 @@ def eval_mass_matrix(fleet: Any, joint_q: Any, *, mask: Any = None, mass_matrix:
     chosen, n = _mask(fleet, mask), fleet.max_dofs_per_articulation
     mass_matrix = _buffer(mass_matrix, (len(fleet), n, n), "mass_matrix")
     found = []
-    for a, terms, at, _ in _robots(fleet, chosen):
-        one = terms.normalised(q[at])
-        M = terms.mass_matrix(one)
-        for root in terms.roots:
-            T = root.velocity_map(one, len(M))
-            M = T.T @ M @ T
-        found.append((a, M))
+    for alike in _alike(fleet, chosen, threads):
+        own = alike.take_q(q)
+        M = alike.terms.mass_matrix(own)
+        for root in alike.terms.roots:
+            T = root.velocity_map(own, M.shape[-1])
+            M = T.swapaxes(-1, -2) @ M @ T
+        found.append((alike.robots, M))
     mass_matrix[:] = 0.0
-    for a, M in found:
-        mass_matrix[a, : len(M), : len(M)] = M
+    for which, M in found:
+        mass_matrix[which, : M.shape[-1], : M.shape[-1]] = M
     return np.asarray(mass_matrix)
 
 
@@ -118,6 +132,7 @@ def eval_inverse_dynamics_passive(
     mask: Any = None,
     gravity_force: Any = None,
     coriolis_force: Any = None,
+    threads: Any = None,
 ) -> tuple[Array, Array]:
     """Forces that act without any acceleration asked for: g = +dU/dq and h = C dq.
 
@@ -131,6 +146,7 @@ def eval_inverse_dynamics_passive(
         mask: Robots to evaluate (A,), all by default.
         gravity_force: Buffer (joint_dof_count,) for g.
         coriolis_force: Buffer (joint_dof_count,) for h.
+        threads: As in `eval_fk`.
 
     Returns:
         g and h (joint_dof_count,) [N or N m].
@@ -140,17 +156,17 @@ def eval_inverse_dynamics_passive(
     g = _buffer(gravity_force, (fleet.joint_dof_count,), "gravity_force")
     h = _buffer(coriolis_force, (fleet.joint_dof_count,), "coriolis_force")
     found = []
-    for _, terms, at, dofs in _robots(fleet, chosen):
-        one, rate = terms.normalised(q[at]), qd[dofs]
-        rest = np.zeros(len(rate))
-        dq, ddq = terms.velocity(one, rate), rest
-        pull = terms.inverse_dynamics(one, rest, rest, True)
+    for alike in _alike(fleet, chosen, threads):
+        own, rate, terms = alike.take_q(q), qd[alike.qd], alike.terms
+        rest = np.zeros(rate.shape)
+        dq, ddq = terms.velocity(own, rate), rest
+        pull = terms.inverse_dynamics(own, rest, rest, True)
         for root in terms.roots:
-            ddq = root.acceleration(one, rate, ddq)
-        drag = terms.inverse_dynamics(one, dq, ddq, False)
+            ddq = root.acceleration(own, rate, ddq)
+        drag = terms.inverse_dynamics(own, dq, ddq, False)
         for root in terms.roots:
-            pull, drag = root.force(one, pull), root.force(one, drag)
-        found.append((dofs, pull, drag))
+            pull, drag = root.force(own, pull), root.force(own, drag)
+        found.append((alike.qd, pull, drag))
     g[:], h[:] = 0.0, 0.0
     for dofs, pull, drag in found:
         g[dofs], h[dofs] = pull, drag
@@ -199,25 +215,53 @@ def eval_inverse_dynamics_force(
     g = _flat(gravity_force, fleet.joint_dof_count, "gravity_force")
     _check_buffer(joint_f, (fleet.joint_dof_count,), "joint_f")
     found = np.zeros(fleet.joint_dof_count)
-    for a, terms, _, dofs in _robots(fleet, chosen):
-        size = dofs.stop - dofs.start
-        force = M[a, :size, :size] @ qdd[dofs]
-        for root in terms.roots:
+    for alike in _alike(fleet, chosen, None):
+        dofs, size = alike.qd, alike.qd.shape[1]
+        force = (M[alike.robots, :size, :size] @ qdd[dofs][..., None])[..., 0]
+        for root in alike.terms.roots:
             force = root.in_world(force)
         found[dofs] = force + h[dofs] + g[dofs]
     joint_f[:] = found
     return np.asarray(joint_f)
 
 
-def _robots(fleet: Fleet, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, RobotTerms, slice, slice]]:
-    """Index, terms and places in q and qd of the chosen robots."""
-    known: dict[int, RobotTerms] = {}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alike:
+    """Chosen robots of a fleet that are one object, evaluated together at one frame.
+
+    Attributes:
+        terms: Their terms.
+        frame: The frame asked for.
+        robots: Their indices (N,).
+        q: Their entries in the flat configuration (N, nq).
+        qd: Their entries in the flat velocity (N, nv).
+    """
+
+    terms: RobotTerms
+    frame: str | None
+    robots: Index
+    q: Index
+    qd: Index
+
+    def take_q(self, q: Array) -> Array:
+        """Their configurations (N, nq), quaternions normalised."""
+        return self.terms.normalised(q[self.q])
+
+
+def _alike(
+    fleet: Fleet, chosen: NDArray[np.bool_], threads: Any, frames: dict[int, str] | None = None
+) -> Iterator[_Alike]:
+    """The chosen robots in groups."""
+    threads = thread_count(threads)
+    members: dict[tuple[int, str | None], list[int]] = {}
     for a in np.flatnonzero(chosen).tolist():
-        robot = fleet.robots[a]
-        if id(robot) not in known:
-            known[id(robot)] = terms_of(robot)
-        q, qd = fleet.q_offsets, fleet.qd_offsets
-        yield a, known[id(robot)], slice(q[a], q[a + 1]), slice(qd[a], qd[a + 1])
+        frame = None if frames is None else frames[a]
+        members.setdefault((id(fleet.robots[a]), frame), []).append(a)
+    for (_, frame), which in members.items():
+        robots, layout = np.array(which, dtype=np.intp), fleet.layout(which[0])
+        q = fleet.q_offsets[robots][:, None] + np.arange(layout.nq)
+        qd = fleet.qd_offsets[robots][:, None] + np.arange(layout.nv)
+        yield _Alike(terms_of(fleet.robots[which[0]], threads=threads), frame, robots, q, qd)
 
 
 def _state(fleet: Any, joint_q: Any) -> tuple[Fleet, Array]:

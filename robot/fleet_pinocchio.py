@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import pinocchio as pin
 
 from .arrays import Array
+from .bodies import Ints, NativeBodies
 from .dynamics import weightless
 from .fleet_roots import FreeRoot
-from .fleet_terms import RobotTerms
+from .fleet_terms import LWA, RobotTerms
 from .kinematics import workspace
 from .pin_robot import PinRobot
+
+_WEIGHTLESS = np.zeros(3)
 
 
 class PinTerms(RobotTerms):
@@ -21,10 +26,13 @@ class PinTerms(RobotTerms):
     def __init__(self, robot: PinRobot) -> None:
         super().__init__(robot)
         self._model, self._at = robot.model, robot._coordinates
-        self._data = workspace(robot.model)
         self.roots = free_roots(robot)
         self._units = [at for _, at in self._at._units]
         self._bare: dict[bool, tuple[pin.Model, pin.ModelPool | None]] = {}
+
+    @cached_property
+    def _data(self) -> pin.Data:
+        return workspace(self._model)
 
     def normalised(self, q: Array) -> Array:
         if not self._units:
@@ -96,10 +104,48 @@ class PinTerms(RobotTerms):
         return int(found.parentJoint), np.array(found.placement.homogeneous)
 
     def body_poses(self, q: Array) -> Array:
+        if q.ndim == 2:
+            return self._each(lambda i: self.body_poses(q[i]), len(q), (self._model.njoints, 4, 4))
         pin.forwardKinematics(self._model, self._data, self._at.to_pinocchio(q))
         poses = np.array([placement.homogeneous for placement in self._data.oMi])
         poses[0] = self.robot.placement.homogeneous
         return poses
+
+
+class LaneTerms(PinTerms):
+    """The terms of one PinRobot by the native kernel where many states are asked for at once."""
+
+    def __init__(self, robot: PinRobot, bodies: NativeBodies, threads: int | None) -> None:
+        super().__init__(robot)
+        self.bodies, self._threads = bodies, threads
+
+    def inverse_dynamics(self, q: Array, dq: Array, ddq: Array, gravity: bool) -> Array:
+        if q.ndim == 1:
+            return super().inverse_dynamics(q, dq, ddq, gravity)
+        return self.bodies.inverse(q, dq, ddq, None if gravity else _WEIGHTLESS, self._threads)
+
+    def mass_matrix(self, q: Array) -> Array:
+        return super().mass_matrix(q) if q.ndim == 1 else self.bodies.mass_matrix(q, self._threads)
+
+    def pose_and_jacobian(self, q: Array, frame: str) -> tuple[Array, Array]:
+        if q.ndim == 1:
+            return super().pose_and_jacobian(q, frame)
+        return self.bodies.pose_and_jacobian(q, self._frame(frame), LWA, self._threads)
+
+    def bias_acceleration(self, q: Array, dq: Array, frame: str) -> Array:
+        if q.ndim == 1:
+            return super().bias_acceleration(q, dq, frame)
+        return self.bodies.bias_acceleration(q, dq, self._frame(frame))
+
+    def body_poses(self, q: Array) -> Array:
+        if q.ndim == 1:
+            return super().body_poses(q)
+        moved = self.bodies.poses(q, self.bodies.joints(list(range(1, self._model.njoints))), self._threads)
+        base = np.broadcast_to(self.robot.placement.homogeneous, (len(q), 1, 4, 4))
+        return np.concatenate((base, moved), axis=1)
+
+    def _frame(self, frame: str) -> tuple[Ints, Array]:
+        return self.bodies.frames([self.robot._frame_id(frame)])
 
 
 def free_roots(robot: PinRobot) -> tuple[FreeRoot, ...]:

@@ -65,7 +65,9 @@ class RobotTerms:
         return self._each(lambda i: self.robot._jacobian_derivative(q[i], dq[i], frame, LWA) @ dq[i], len(q), (6,))
 
     def body_poses(self, q: Array) -> Array:
-        """Poses of the bodies in the world (n, 4, 4) for one state: the base, then what each joint moves."""
+        """Poses of the bodies in the world (..., n, 4, 4): the base, then what each joint moves."""
+        if q.ndim == 2:
+            return self._each(lambda i: self.body_poses(q[i]), len(q), (len(self.robot.joints) + 1, 4, 4))
         return np.concatenate((self.robot.placement.homogeneous[None], self.robot.joint_poses(q)))
 
     def body_of(self, frame: str) -> tuple[int, Array]:
@@ -79,13 +81,20 @@ class RobotTerms:
         return result
 
 
-def terms_of(robot: RobotBase) -> RobotTerms:
-    """The terms of a robot, good for its present version."""
-    if isinstance(robot, PinRobot):
-        from .fleet_pinocchio import PinTerms
+def terms_of(robot: RobotBase, native: bool = True, threads: int | None = None) -> RobotTerms:
+    """The terms of a robot, good for its present version.
 
-        return PinTerms(robot)
-    return RobotTerms(robot)
+    Args:
+        robot: The robot.
+        native: Whether the native kernel may serve them.
+        threads: Of the kernel, see `native.threads_for`.
+    """
+    if not isinstance(robot, PinRobot):
+        return RobotTerms(robot)
+    from .fleet_pinocchio import LaneTerms, PinTerms
+
+    bodies = robot.native_bodies() if native else None
+    return PinTerms(robot) if bodies is None else LaneTerms(robot, bodies, threads)
 
 
 def same_model(a: RobotBase, b: RobotBase) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, thread_count
 from .errors import InputError, InputTypeError, unknown_name
 from .manifold import Manifold
 from .spatial import ReferenceFrame
@@ -28,6 +28,7 @@ class KinematicQueries(Manifold):
         collision: bool = False,
         visual: bool = False,
         configuration: Any = None,
+        threads: Any = None,
     ) -> Any:
         """Forward kinematics: poses in the world.
 
@@ -38,6 +39,7 @@ class KinematicQueries(Manifold):
             collision: Accepted for compatibility; changes no result.
             visual: Likewise.
             configuration: Alias of q.
+            threads: For a batch, where the native kernel serves it; None is one, or all cores from 2000 states on.
 
         Returns:
             A Transformation; for "joints" and "full" a dict from name to Transformation in the order of `joints`
@@ -45,32 +47,35 @@ class KinematicQueries(Manifold):
         """
         if configuration is not None:
             q = alias(q, configuration, "q", "configuration")
-        q = self._one_or_many(q)
+        q, threads = self._one_or_many(q), thread_count(threads)
         if isinstance(kind, str) and kind == "tcp":
             name = self._frame(frame)
-            return Transformation._trusted(self.pose(q, name)) if q.ndim == 1 else self.pose_batch(q, name)
+            return Transformation._trusted(self.pose(q, name)) if q.ndim == 1 else self.pose_batch(q, name, threads)
         if not isinstance(kind, str) or kind not in KINDS:
             raise unknown_name("kind of forward kinematics", kind, KINDS)
         if frame is not None:
             raise InputError(f"frame goes with kind='tcp' only, got kind={kind!r}")
-        names, poses = (self.joints, self.joint_poses) if kind == "joints" else (self.frames, self.frame_poses)
+        joints = kind == "joints"
         if q.ndim == 2:
-            return np.array([poses(row) for row in q]).reshape(len(q), len(names), 4, 4)
-        return {name: Transformation._trusted(T.copy()) for name, T in zip(names, poses(q), strict=True)}
+            return self.joint_poses_batch(q, threads) if joints else self.frame_poses_batch(q, threads)
+        names, poses = (self.joints, self.joint_poses(q)) if joints else (self.frames, self.frame_poses(q))
+        return {name: Transformation._trusted(T.copy()) for name, T in zip(names, poses, strict=True)}
 
-    def jacobian(self, q: Any = None, frame: str | None = None, reference: Any = None) -> Array:
+    def jacobian(self, q: Any = None, frame: str | None = None, reference: Any = None, *, threads: Any = None) -> Array:
         """Jacobian of a frame: twist = J dq, linear rows first.
 
         Args:
             q: Configuration (nq,), mapping, or batch (N, nq); None is the stored one.
             frame: Name of the frame; None is the tcp.
             reference: A ReferenceFrame (or its name); must be given.
+            threads: As in `fk`.
 
         Returns:
             (6, nv), or (N, 6, nv) for a batch; columns in the order of `dof_names`.
         """
         q, name, axes = self._one_or_many(q), self._frame(frame), required_reference(reference)
-        return self.frame_jacobian(q, name, axes) if q.ndim == 1 else self.frame_jacobian_batch(q, name, axes)
+        threads = thread_count(threads)
+        return self.frame_jacobian(q, name, axes) if q.ndim == 1 else self.frame_jacobian_batch(q, name, axes, threads)
 
     def jacobian_derivative(
         self, q: Any = None, dq: Any = None, frame: str | None = None, reference: Any = None

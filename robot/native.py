@@ -25,10 +25,20 @@ except ImportError as error:
 else:
     AVAILABLE, REASON = True, ""
 
+WORTH_A_THREAD = 2000
+"""States from which on another thread gains more than it takes to start it."""
+
 
 def isa() -> str:
     """Instruction set the kernel uses (`avx512`, `avx2` or `baseline`), or `none` with the reason in `REASON`."""
     return str(_core.isa()) if AVAILABLE else "none"
+
+
+def threads_for(count: int, threads: int | None) -> int:
+    """How many threads to use for so many states: as asked, or as many as pay and the machine has."""
+    if threads is not None:
+        return threads
+    return max(1, min(os.cpu_count() or 1, count // WORTH_A_THREAD))
 
 
 def core() -> Any:
@@ -92,10 +102,10 @@ class NativeChain:
             self.core.fk(np.ascontiguousarray(q), out)
         return out
 
-    def pose_batch(self, q: Array) -> Array:
+    def pose_batch(self, q: Array, threads: int = 1) -> Array:
         """Poses of the frame: (N, nq) -> (N, 4, 4)."""
         out = np.empty((len(q), 4, 4))
-        self.core.fk_batch(np.ascontiguousarray(q), out)
+        self.core.fk_batch(np.ascontiguousarray(q), out, threads)
         return out
 
     def jacobian(self, q: Array, reference: int) -> Array:
@@ -107,10 +117,10 @@ class NativeChain:
             self.core.jacobian(np.ascontiguousarray(q), reference, out)
         return out
 
-    def jacobian_batch(self, q: Array, reference: int) -> Array:
+    def jacobian_batch(self, q: Array, reference: int, threads: int = 1) -> Array:
         """Jacobians of the frame: (N, nq) -> (N, 6, nv)."""
         out = np.empty((len(q), 6, self.nv))
-        self.core.jacobian_batch(np.ascontiguousarray(q), reference, out)
+        self.core.jacobian_batch(np.ascontiguousarray(q), reference, out, threads)
         return out
 
     def error_and_jacobian(self, q: Array, goal: Array, world: bool) -> tuple[Array, Array]:

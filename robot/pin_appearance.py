@@ -9,11 +9,11 @@ import pinocchio as pin
 from . import kinematics
 from .appearance import known_layer
 from .arrays import Array
-from .pin_backend import PinBackend
+from .pin_lanes import PinLanes
 from .surfaces import Surface, surface_poses, surfaces_of
 
 
-class PinAppearance(PinBackend):
+class PinAppearance(PinLanes):
     """What Pinocchio's geometry models look like."""
 
     def _layer(self, layer: str) -> pin.GeometryModel:

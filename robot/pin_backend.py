@@ -220,16 +220,6 @@ class PinBackend(RobotBase):
         J = kinematics.jacobian(self._model, self._data(), q_pin, self._frame_id(frame), reference)
         return self._coordinates.torque(J)
 
-    def pose_batch(self, q: Array, frame: str) -> Array:
-        chain = self.native_chain(frame)
-        return super().pose_batch(q, frame) if chain is None else chain.pose_batch(q)
-
-    def frame_jacobian_batch(self, q: Array, frame: str, reference: ReferenceFrame) -> Array:
-        chain = self.native_chain(frame)
-        if chain is None:
-            return super().frame_jacobian_batch(q, frame, reference)
-        return chain.jacobian_batch(q, reference)
-
     def error_and_jacobian(self, q: Array, frame: str, goal: Array, world: bool) -> tuple[Array, Array]:
         """Error (6,) of a frame's pose against `goal` (4, 4) and its Jacobian (6, nv), see `knuckle.ik.pose_task`."""
         q_pin = self._coordinates.to_pinocchio(q)

@@ -93,13 +93,35 @@ class Primitives(ABC):
         """Where each joint stands in q and in dq."""
         return {name: (slice(i, i + 1), slice(i, i + 1)) for i, name in enumerate(self.joints)}
 
-    def pose_batch(self, q: Array, frame: str) -> Array:
-        """Poses of a frame: (N, nq) -> (N, 4, 4)."""
+    def pose_batch(self, q: Array, frame: str, threads: int | None = None) -> Array:
+        """Poses of a frame: (N, nq) -> (N, 4, 4). Here and below, `threads` is for backends that have use for them."""
         return stacked([self.pose(row, frame) for row in q], (4, 4))
 
-    def frame_jacobian_batch(self, q: Array, frame: str, reference: ReferenceFrame) -> Array:
+    def frame_jacobian_batch(
+        self, q: Array, frame: str, reference: ReferenceFrame, threads: int | None = None
+    ) -> Array:
         """Jacobians of a frame: (N, nq) -> (N, 6, nv)."""
         return stacked([self.frame_jacobian(row, frame, reference) for row in q], (6, self.nv))
+
+    def crba_batch(self, q: Array, threads: int | None = None) -> Array:
+        """Mass matrices: (N, nq) -> (N, nv, nv)."""
+        return stacked([self.crba(row) for row in q], (self.nv, self.nv))
+
+    def rnea_batch(
+        self, q: Array, dq: Array, ddq: Array, gravity: Array | None = None, threads: int | None = None
+    ) -> Array:
+        """`rnea` of many states (N, nv); one vector may stand for all rows."""
+        count = next((len(array) for array in (q, dq, ddq) if array.ndim == 2), 1)
+        found = [self.rnea(_row(q, i), _row(dq, i), _row(ddq, i), gravity) for i in range(count)]
+        return stacked(found, (self.nv,))
+
+    def joint_poses_batch(self, q: Array, threads: int | None = None) -> Array:
+        """Poses of all joints: (N, nq) -> (N, n, 4, 4)."""
+        return stacked([self.joint_poses(row) for row in q], (len(self.joints), 4, 4))
+
+    def frame_poses_batch(self, q: Array, threads: int | None = None) -> Array:
+        """Poses of all frames: (N, nq) -> (N, n, 4, 4)."""
+        return stacked([self.frame_poses(row) for row in q], (len(self.frames), 4, 4))
 
     def joint_poses(self, q: Array) -> Array:
         """Poses of all joints in the order of `joints`: (nq,) -> (n, 4, 4)."""
@@ -108,6 +130,10 @@ class Primitives(ABC):
     def frame_poses(self, q: Array) -> Array:
         """Poses of all frames in the order of `frames`: (nq,) -> (n, 4, 4)."""
         return stacked([self.pose(q, name) for name in self.frames], (4, 4))
+
+
+def _row(array: Array, index: int) -> Array:
+    return array[index] if array.ndim == 2 else array
 
 
 def stacked(rows: list[Array], shape: tuple[int, ...]) -> Array:

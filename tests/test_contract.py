@@ -13,6 +13,7 @@ from knuckle import InputError, PinRobot, ReferenceFrame, RobotBase, Transformat
 
 from . import samples
 from .planar_arm import PlanarArm
+from .robot_cases import close
 
 LWA, WORLD, LOCAL = ReferenceFrame.LOCAL_WORLD_ALIGNED, ReferenceFrame.WORLD, ReferenceFrame.LOCAL
 DATA = samples.ROOT / "tests" / "data" / "urdf"
@@ -195,7 +196,7 @@ def test_batches_are_loops(robot: RobotBase) -> None:
         (robot.fd(A, Q, V), [robot.fd(a, q, v) for q, v, a in zip(Q, V, A, strict=True)]),
     ]
     for got, expected in pairs:
-        np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
+        close(got, expected, 1e-11)
     assert robot.fk(Q[:0]).shape == (0, 4, 4)
     assert robot.jacobian(Q[:0], reference=LWA).shape == (0, 6, robot.nv)
     assert robot.id(Q[:0]).shape == (0, robot.nv)

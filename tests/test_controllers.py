@@ -17,6 +17,7 @@ from knuckle.controllers import (
     ControllerOperationalSpaceModelFree,
 )
 
+from .controller_paths import either_path  # noqa: F401
 from .planar_arm import PlanarArm
 from .robot_cases import LWA, TILTED, close
 from .samples import load, path_of

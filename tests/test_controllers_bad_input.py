@@ -16,6 +16,7 @@ from knuckle.controllers import (
     ControllerOperationalSpaceModelFree,
 )
 
+from .controller_paths import either_path  # noqa: F401
 from .samples import load
 
 ARM, SIX, LEGS = load("sevenr_arm"), load("sixr_arm"), load("quadruped")

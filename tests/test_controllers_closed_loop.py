@@ -11,6 +11,7 @@ import pytest
 from knuckle import InputError, InputTypeError, PinRobot, Transformation
 from knuckle.controllers import ControllerJointImpedance, ControllerOperationalSpace, Recording, closed_loop
 
+from .controller_paths import either_path  # noqa: F401
 from .planar_arm import PlanarArm
 from .robot_cases import REAL
 from .samples import load

@@ -9,6 +9,7 @@ import pytest
 
 from knuckle.controllers import ControllerJointImpedance, ControllerOperationalSpace
 
+from .controller_paths import either_path  # noqa: F401
 from .newton_cases import TOOL, arrays, cases, fleet
 
 IMPEDANCE, OPERATIONAL = cases("joint_impedance"), cases("operational_space")

@@ -180,7 +180,7 @@ class TestIdentities:
                 batch = robot.id(*args[:3], eef_wrench=args[3], eef_wrench_frame="tcp")
                 close(batch, [robot.id(*r[:3], eef_wrench=r[3], eef_wrench_frame="tcp") for r in rows], 1e-13)
                 batch = robot.fd(args[1], args[0], args[2], eef_wrench=args[3])
-                close(batch, [robot.fd(r[1], r[0], r[2], eef_wrench=r[3]) for r in rows], 1e-13)
+                close(batch, [robot.fd(r[1], r[0], r[2], eef_wrench=r[3]) for r in rows], 1e-11)
         held = robot.static_torque(q, eef_wrench=w)
         close(held, [robot.static_torque(*r[:1], eef_wrench=r[1]) for r in zip(q, w, strict=True)], 1e-13)
 

@@ -237,3 +237,42 @@ def test_other_bad_input() -> None:
         eval_fk("arm", np.zeros(7))
     with pytest.raises(TypeError):
         eval_inverse_dynamics_force(ARM, np.zeros(7), np.zeros((1, 7, 7)))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("threads", [None, 1, 3])
+def test_robots_that_are_one_object_are_evaluated_together_and_each_as_alone(threads: int | None) -> None:
+    fleet = Fleet([ARM, DOG, shared("kinova")] * 200)
+    rng = np.random.default_rng(3)
+    q = np.concatenate([robot.random_configuration(rng) for robot in fleet.robots])
+    qd = rng.normal(size=fleet.joint_dof_count)
+    frames = ["tool", "HL_FOOT", "*200_end_effector"]
+    together = (
+        eval_fk(fleet, q, threads=threads),
+        eval_jacobian(fleet, q, frames=frames, threads=threads),
+        eval_mass_matrix(fleet, q, threads=threads),
+        *eval_inverse_dynamics_passive(fleet, q, qd, threads=threads),
+    )
+    for a in (0, 1, 2, 301, 599):
+        robot = fleet.robots[a]
+        own_q, own_qd = (
+            q[fleet.q_offsets[a] : fleet.q_offsets[a + 1]],
+            qd[fleet.qd_offsets[a] : fleet.qd_offsets[a + 1]],
+        )
+        dofs, n = slice(fleet.qd_offsets[a], fleet.qd_offsets[a + 1]), robot.nv
+        alone = (
+            eval_fk(robot, own_q),
+            eval_jacobian(robot, own_q, frames=frames[a % 3])[0],
+            eval_mass_matrix(robot, own_q)[0],
+            *eval_inverse_dynamics_passive(robot, own_q, own_qd),
+        )
+        found = (
+            together[0][fleet.body_offsets[a] : fleet.body_offsets[a + 1]],
+            together[1][a, :, :n],
+            together[2][a, :n, :n],
+            together[3][dofs],
+            together[4][dofs],
+        )
+        for ours, expected in zip(found, alone, strict=True):
+            close(ours, expected, 1e-12)
+    with pytest.raises(InputError, match="threads"):
+        eval_fk(fleet, q, threads=0)

@@ -24,6 +24,7 @@ ROBOTS = {"panda": lambda: fresh("panda"), "quadruped": lambda: fresh("quadruped
 
 WRENCH = {"eef_wrench": "wrench", "eef_wrench_frame": "required frame"}
 STATE = {"q": "one q", "dq": "one v"}
+THREADS = {"threads": "threads"}
 # Per method: what it needs besides, and its arguments with their kinds; "robot" stands for values of the robot.
 METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "update_configuration": ({"q": "q"}, {**STATE, "ddq": "one v"}),
@@ -38,21 +39,24 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "tau_in_torque_limits": ({}, {"tau": "required v"}),
     "random_configuration": ({}, {"rng": "rng", "base_box": "box"}),
     "generator": ({}, {"rng": "rng"}),
-    "fk": ({}, {"q": "q", "configuration": "q", "kind": "kind", "frame": "frame"}),
-    "jacobian": ({"reference": "lwa"}, {"q": "q", "frame": "frame", "reference": "reference"}),
+    "fk": ({}, {"q": "q", "configuration": "q", "kind": "kind", "frame": "frame", **THREADS}),
+    "jacobian": ({"reference": "lwa"}, {"q": "q", "frame": "frame", "reference": "reference", **THREADS}),
     "jacobian_derivative": ({"reference": "lwa"}, {**STATE, "frame": "frame", "reference": "reference"}),
     "manipulability_index": ({}, {"q": "one q", "frame": "frame"}),
     "tcp_velocity_in": ({}, {"reference": "reference"}),
-    "mass_matrix": ({}, {"q": "q"}),
-    "gravity_force": ({}, {"q": "q"}),
-    "coriolis_force": ({}, STATE),
-    "bias_force": ({}, STATE),
+    "mass_matrix": ({}, {"q": "q", **THREADS}),
+    "gravity_force": ({}, {"q": "q", **THREADS}),
+    "coriolis_force": ({}, {"q": "q", "dq": "v", **THREADS}),
+    "bias_force": ({}, {"q": "q", "dq": "v", **THREADS}),
     "kinetic_energy": ({}, STATE),
     "potential_energy": ({}, {"q": "one q"}),
     "friction": ({}, {"dq": "v"}),
     "motor_inertias": ({}, {"ddq": "v"}),
-    "id": ({}, {"q": "q", "dq": "v", "ddq": "v", **WRENCH, "f_ext": "f_ext", "task": "task"}),
-    "fd": ({"tau": "v"}, {"tau": "required v", "q": "q", "dq": "v", **WRENCH, "f_ext": "f_ext", "task": "task"}),
+    "id": ({}, {"q": "q", "dq": "v", "ddq": "v", **WRENCH, "f_ext": "f_ext", "task": "task", **THREADS}),
+    "fd": (
+        {"tau": "v"},
+        {"tau": "required v", "q": "q", "dq": "v", **WRENCH, "f_ext": "f_ext", "task": "task", **THREADS},
+    ),
     "static_torque": ({}, {"q": "q", **WRENCH, "f_ext": "f_ext", "task": "task"}),
     "set_base_placement": ({}, {"placement": "pose"}),
     "move": ({}, {"displacement": "pose"}),
@@ -92,6 +96,7 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 # Trusting primitives, and methods without arguments or tested elsewhere.
 NOT_HERE = {
     *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
+    *("crba_batch", "frame_poses_batch", "joint_poses_batch", "native_bodies", "rnea_batch"),
     *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
     *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
     *(
@@ -102,6 +107,7 @@ NOT_HERE = {
         "remove_collision_pairs",
         "sample_collision_pairs",
         "disabled_links",
+        "collision_digest",
     ),
 }
 CASES = [

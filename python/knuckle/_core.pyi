@@ -28,9 +28,9 @@ class Chain:
     @property
     def joint_count(self) -> int: ...
     def fk(self, q: _Float, out: _Float) -> None: ...
-    def fk_batch(self, q: _Float, out: _Float) -> None: ...
+    def fk_batch(self, q: _Float, out: _Float, threads: int = 1) -> None: ...
     def jacobian(self, q: _Float, reference: int, out: _Float) -> None: ...
-    def jacobian_batch(self, q: _Float, reference: int, out: _Float) -> None: ...
+    def jacobian_batch(self, q: _Float, reference: int, out: _Float, threads: int = 1) -> None: ...
     def error_and_jacobian(self, q: _Float, target: _Float, world: bool, e: _Float, jacobian: _Float) -> None: ...
 
 class Solver:
@@ -89,3 +89,40 @@ class Solver:
         rotation_tolerance: float,
         step_iterations: int,
     ) -> int: ...
+
+class Bodies:
+    def __init__(
+        self,
+        joints: tuple[_Float, _Int32, _Int32, _Int32, _Float, _Float],
+        nq: int,
+        nv: int,
+        v_start: _Int32,
+        inertia: _Float,
+        armature: _Float,
+        damping: _Float,
+        coulomb: _Float,
+        rotor: _Float,
+        gravity: _Float,
+    ) -> None: ...
+    def evaluate(
+        self,
+        count: int,
+        q: _Float,
+        dq: _Float | None = None,
+        ddq: _Float | None = None,
+        tau: _Float | None = None,
+        gravity: _Float | None = None,
+        friction: bool = False,
+        rotors: bool = False,
+        frame_joints: _Int32 | None = None,
+        frame_places: _Float | None = None,
+        reference: int = 2,
+        inverse: _Float | None = None,
+        forward: _Float | None = None,
+        mass: _Float | None = None,
+        poses: _Float | None = None,
+        jacobian: _Float | None = None,
+        twist: _Float | None = None,
+        bias: _Float | None = None,
+        threads: int = 1,
+    ) -> None: ...

@@ -1,0 +1,21 @@
+"""How Sphinx builds these pages: `make docs`."""
+
+from __future__ import annotations
+
+import knuckle
+
+project = "knuckle"
+copyright = "the authors of knuckle"
+release = version = knuckle.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = "knuckle"
+exclude_patterns = ["_build"]
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+autodoc_mock_imports = ["viser", "anywidget", "ipywidgets", "traitlets"]
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
