@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import knuckle
 
 project = "knuckle"
@@ -19,3 +21,13 @@ autodoc_mock_imports = ["viser", "anywidget", "ipywidgets", "traitlets"]
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+
+
+def _bars(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Bars in docstrings mean absolute values; to Sphinx they would mean substitutions."""
+    lines[:] = [line.replace("|", r"\|") if "`" not in line else line for line in lines]
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", _bars)

@@ -103,7 +103,7 @@ def _bodies(robot: RobotBase, shown: tuple[str, ...], with_collision: bool, size
 def _contacts(robot: RobotBase, task: Any, margin: float, size: float) -> Contacts:
     if not hasattr(robot, "has_collisions"):
         raise UnsupportedError("contacts=True needs a robot with collision geometry, such as a PinRobot")
-    return Contacts(robot, task, margin, 0.002 * size)
+    return Contacts(robot, task, margin, 0.003 * size)
 
 
 def _layers(layers: Any) -> tuple[str, ...]:

@@ -181,6 +181,12 @@ class Contacts:
     def _line(self, k: int, points: Array, colour: Colour, poses: dict[str, Array], marks: dict[str, Colour]) -> None:
         poses[f"contact_lines/line_{k}"] = bar_pose(points[0], points[1], self._radius)
         for name, point in (("first", points[0]), ("second", points[1])):
-            poses[f"contact_lines/{name}_{k}"] = ball_pose(point, 2.5 * self._radius)
+            poses[f"contact_lines/{name}_{k}"] = ball_pose(point, 2.0 * self._radius)
+        red, green, blue = (0.4 * part for part in colour[:3])  # darker than the shapes it lies on
         for name in ("line", "first", "second"):
-            marks[f"contact_lines/{name}_{k}"] = colour
+            marks[f"contact_lines/{name}_{k}"] = (
+                0.4 * red,
+                0.4 * green,
+                0.4 * blue,
+                1.0,
+            )  # it lies on shapes in colour
