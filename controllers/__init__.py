@@ -6,6 +6,8 @@ from . import closed_loop, laws
 from .joint_impedance import ControllerJointImpedance, ControllerJointImpedanceModelFree
 from .operational_space import ControllerOperationalSpace, ControllerOperationalSpaceModelFree
 from .recording import Recording
+from .rollout import rollout
+from .rollout_result import Rollout
 
 __all__ = [
     "ControllerJointImpedance",
@@ -13,6 +15,8 @@ __all__ = [
     "ControllerOperationalSpace",
     "ControllerOperationalSpaceModelFree",
     "Recording",
+    "Rollout",
     "closed_loop",
     "laws",
+    "rollout",
 ]

@@ -81,8 +81,7 @@ void side_by_side(int threads, long chunks, const Work &work) {
 
 // Calls work(first, count, scratch) over chunks of `total` states, by several threads.
 template <class Work>
-void in_chunks(long total, int threads, long room, const Work &work) {
-  const long chunk = 256;
+void in_chunks(long total, int threads, long room, const Work &work, long chunk = 256) {
   std::atomic<long> next{0};
   auto run = [&] {
     Scratch scratch(room);
