@@ -132,6 +132,7 @@ def ikpy(problem: Problem) -> Solve:
 
 
 PEERS: dict[str, tuple[str, str, Callable[[Problem], Solve]]] = {
+    "loop on Pinocchio": ("pinocchio", "pin", plain_loop),
     "roboticstoolbox ik_LM": ("roboticstoolbox", "roboticstoolbox-python", toolbox),
     "ikpy": ("ikpy", "ikpy", ikpy),
 }
@@ -227,13 +228,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, help="write the table as Markdown")
     parser.add_argument("--plot", type=Path, help="write a picture (needs matplotlib)")
     given = parser.parse_args(arguments)
+    if given.count < 1:
+        parser.error("--count must be at least 1")
+    for file in (given.table, given.plot):
+        if file is not None and not file.parent.is_dir():
+            parser.error(f"there is no folder {file.parent}")
     robot = PinRobot.from_urdf(given.urdf, tcp=given.tcp)
     rng = np.random.default_rng(0)
     q = np.array([robot.random_configuration(rng) for _ in range(2 * given.count)])
     small = (1e-6, 1e-6) if given.tight else (1e-4, 1e-3)
     problem = Problem(given.urdf, robot, robot.fk(q[: given.count]), q[given.count :], *small)
     rows = [measured("knuckle", "knuckle", ours(problem), problem), batch_row(problem)]
-    rows.append(measured("loop on Pinocchio", "pin", plain_loop(problem), problem))
     for name, (module, distribution, make) in PEERS.items():
         if importlib.util.find_spec(module) is None:
             print(f"{name}: not installed", file=sys.stderr)

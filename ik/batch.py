@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import json
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..robot.arrays import Array, matrix, whole
-from ..robot.errors import InputError, InputTypeError, MissingDependencyError
+from ..robot.errors import InputError, InputTypeError, MissingDependencyError, UnsupportedError
 from ..robot.spatial import orthonormality
-from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance, ToleratedPose
+from ..robot.tolerance import Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
-from .batch_result import BatchResult, read_npz, write_npz
+from .batch_job import Job
+from .batch_result import BatchResult, file_path
+from .callbacks import as_constraints
 from .conditions import constraints_of
 from .native_search import batch_rows
-from .native_solver import NAME, chain_of
+from .native_solver import NAME
 from .solver import solve
-from .start import seed_of
+from .start import start_of
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -36,7 +34,6 @@ CHUNK = 4096
 THREADS_PAY = 2000
 """Targets from which on threads are used where nobody says how many."""
 _OF_THE_KERNEL = {"tolerance", "max_iter", "ik_method", "ignore_self_collisions", "outer_constraints", "task"}
-COLUMNS = ("q", "success", "status", "position_error", "rotation_error", "iterations", "restarts")
 
 
 def solve_batch(
@@ -88,17 +85,21 @@ def solve_batch(
         InputError: on bad arguments, or a file to resume that belongs to other work; nothing is solved then.
     """
     poses = as_poses(targets)
-    starts = _starts(robot, q_init, len(poses))
+    starts = _settled(robot, _starts(robot, q_init, len(poses)))
     if tolerance is not None and not isinstance(tolerance, Tolerance):
         raise InputTypeError(f"tolerance must be a Tolerance, got {type(tolerance).__name__}")
     size = whole(chunk, "chunk")
     workers = _threads(threads, len(poses), executor)
     asked = {"tolerance": tolerance, "max_iter": whole(max_iter, "max_iter"), "ik_method": ik_method}
+    outer_constraints = as_constraints(outer_constraints, "outer_constraints") or None
     constraints_of(robot, ignore_self_collisions, outer_constraints, task)  # refuses what is none
+    for name in ("robot", "target", "q_init", "rng"):
+        if name in options:
+            raise InputError(f"{name} is no option of a batch")
     asked |= {"ignore_self_collisions": bool(ignore_self_collisions)}
     asked |= {} if outer_constraints is None else {"outer_constraints": outer_constraints}
     asked |= {} if task is None else {"task": task}
-    job = _Job(robot, poses, starts, asked | options, rng, None if resume is None else Path(resume))
+    job = Job(robot, poses, starts, asked | options, rng, None if resume is None else file_path(resume, "resume"))
     spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
     if resume is None and not progress and executor is None and spans:
         spans = [(0, len(poses))]  # nobody waits for a part of it
@@ -109,45 +110,59 @@ def solve_batch(
     return job.result()
 
 
-def as_poses(targets: Any) -> Array:
+def as_poses(targets: Any, name: str = "targets") -> Array:
     """Rigid poses (N, 4, 4) from such an array or a sequence of poses."""
     if isinstance(targets, np.ndarray) and targets.ndim == 3:
-        poses = np.ascontiguousarray(matrix(targets, (-1, 4, 4), "targets"))
+        poses = np.ascontiguousarray(matrix(targets, (-1, 4, 4), name))
         deviation, determinant = orthonormality(poses[:, :3, :3])
         bad = np.flatnonzero((deviation > 1e-12) | (determinant < 0) | (poses[:, 3] != [0, 0, 0, 1]).any(axis=1))
         if not len(bad):
             return poses
         poses = poses.copy()
         for i in bad.tolist():
-            poses[i] = _pose(poses[i], i)
+            poses[i] = _pose(poses[i], i, name)
         return poses
     if isinstance(targets, str | bytes) or not hasattr(targets, "__iter__"):
-        raise InputTypeError(f"targets must be (N, 4, 4) or a sequence of poses, got {type(targets).__name__}")
-    several = [_pose(target, i) for i, target in enumerate(targets)]
+        raise InputTypeError(f"{name} must be (N, 4, 4) or a sequence of poses, got {type(targets).__name__}")
+    several = [_pose(target, i, name) for i, target in enumerate(targets)]
     return np.array(several, dtype=np.float64).reshape(-1, 4, 4)
 
 
-def _pose(target: Any, index: int) -> Array:
+def _pose(target: Any, index: int, name: str) -> Array:
     if isinstance(target, dict):
-        raise InputTypeError(f"targets[{index}] must be one pose of the tcp, got a dict; robot.ik takes several frames")
+        raise InputTypeError(f"{name}[{index}] must be one pose of the tcp, got a dict; robot.ik takes several frames")
     if isinstance(target, ToleratedPose):
         raise InputTypeError(
-            f"targets[{index}] is a ToleratedPose; pass its nominal pose, and tolerance= for all targets"
+            f"{name}[{index}] is a ToleratedPose; pass its nominal pose, and tolerance= for all targets"
         )
     try:
         return Transformation(target).homogeneous
     except InputError as error:
-        raise type(error)(f"targets[{index}]: {error}") from None
+        raise type(error)(f"{name}[{index}]: {error}") from None
 
 
 def _starts(robot: RobotBase, q_init: Any, count: int) -> Array:
     if q_init is None:
         q_init = robot.q
-    array = np.asarray(q_init)
-    rows = matrix(q_init, (-1, robot.nq) if array.ndim == 2 else (robot.nq,), "q_init")
+    try:
+        depth = np.ndim(q_init)
+    except ValueError:
+        raise InputError("q_init must have rows of one length") from None
+    rows = matrix(q_init, (-1, robot.nq) if depth == 2 else (robot.nq,), "q_init")
     if rows.ndim == 2 and len(rows) != count:
         raise InputError(f"q_init must have one row for each of the {count} targets, got {len(rows)}")
     return np.ascontiguousarray(np.broadcast_to(rows, (count, robot.nq)))
+
+
+def _settled(robot: RobotBase, starts: Array) -> Array:
+    """Starts moved into the limits, as `solve` does with one."""
+    lower, upper = robot.limits.position
+    outside = np.flatnonzero(((starts < lower) | (starts > upper)).any(axis=1))
+    if len(outside):
+        starts = starts.copy()
+        for i in outside:
+            starts[i] = start_of(robot, starts[i])[0]
+    return starts
 
 
 def _threads(threads: Any, count: int, executor: Any) -> int:
@@ -158,80 +173,8 @@ def _threads(threads: Any, count: int, executor: Any) -> int:
     return whole(threads, "threads")
 
 
-class _Job:
-    """The work, what of it is done, and the file that remembers."""
-
-    def __init__(
-        self, robot: RobotBase, poses: Array, starts: Array, options: dict[str, Any], rng: Any, file: Path | None
-    ) -> None:
-        self.robot, self.poses, self.starts, self.options, self.file = robot, poses, starts, options, file
-        self.method = _method_name(robot, options)
-        count = len(poses)
-        self.done: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
-        self.rows: dict[str, Any] = {
-            "q": np.full((count, robot.nq), np.nan),
-            "success": np.zeros(count, dtype=np.bool_),
-            "status": np.full(count, "", dtype="U16"),
-            "position_error": np.full(count, np.nan),
-            "rotation_error": np.full(count, np.nan),
-            "iterations": np.zeros(count, dtype=np.int64),
-            "restarts": np.zeros(count, dtype=np.int64),
-        }
-        if file is not None and file.exists():
-            self.seed = self._recall(file, rng)
-        else:
-            self.seed = seed_of(rng)
-
-    def _recall(self, file: Path, rng: Any) -> int:
-        kept = read_npz(file, [*COLUMNS, "done", "seed", "fingerprint"])
-        seed = int(kept["seed"])
-        if str(kept["fingerprint"]) != self._fingerprint() or (rng is not None and seed_of(rng) != seed):
-            raise InputError(f"{str(file)!r} holds the answers of other work; name another file or remove it")
-        self.done, self.rows = kept["done"].copy(), {name: kept[name].copy() for name in COLUMNS}
-        return seed
-
-    def _fingerprint(self) -> str:
-        """Of everything the answers depend on but the seed."""
-        robot, digest = self.robot, hashlib.sha256()
-        probe = robot.fk(robot.random_configuration(0)).homogeneous.round(9)
-        for array in (self.poses, self.starts, robot.limits.position, probe):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        tolerance = self.options["tolerance"] or DEFAULT_TOLERANCE
-        plain = {name: _lasting(value) for name, value in sorted(self.options.items()) if name != "tolerance"}
-        digest.update(json.dumps([robot.name, robot.tcp, tolerance.to_dict(), plain]).encode())
-        return digest.hexdigest()
-
-    def take(self, a: int, b: int, rows: dict[str, Any]) -> None:
-        """Put the answers to targets a to b in their place, and remember them."""
-        for name in COLUMNS:
-            self.rows[name][a:b] = rows[name]
-        self.done[a:b] = True
-        if self.file is not None:
-            extra = {"done": self.done, "seed": self.seed, "fingerprint": self._fingerprint(), "method": self.method}
-            write_npz(self.file, {**self.rows, **extra})
-
-    def result(self) -> BatchResult:
-        return BatchResult(**self.rows, seed=self.seed, method=self.method)
-
-    def part(self, a: int, b: int, threads: int) -> tuple[RobotBase, Array, Array, int, int, dict[str, Any], int]:
-        """Arguments of `solve_rows` for targets a to b."""
-        return self.robot, self.poses[a:b], self.starts[a:b], self.seed, a, self.options, threads
-
-
-def _lasting(value: Any) -> str:
-    """A text that is the same in another process, where that can be."""
-    return json.dumps(value.to_dict(), sort_keys=True) if hasattr(value, "to_dict") else repr(value)
-
-
-def _method_name(robot: RobotBase, options: dict[str, Any]) -> str:
-    method = options["ik_method"]
-    if method is None:
-        return NAME if chain_of(robot) is not None else "jacobian"
-    return method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
-
-
 def _run(
-    job: _Job, spans: list[tuple[int, int]], threads: int, executor: Executor | None
+    job: Job, spans: list[tuple[int, int]], threads: int, executor: Executor | None
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     if executor is None:
         for a, b in spans:
@@ -243,7 +186,10 @@ def _run(
     try:
         while True:
             for a, b in waiting:
-                running[executor.submit(solve_rows, *job.part(a, b, threads))] = a, b
+                try:
+                    running[executor.submit(solve_rows, *job.part(a, b, threads))] = a, b
+                except RuntimeError as error:
+                    raise InputError(f"executor takes no work: {error}") from None
                 if len(running) >= ahead:
                     break
             if not running:
@@ -253,6 +199,10 @@ def _run(
                 a, b = running.pop(future)
                 try:
                     rows = future.result()
+                except BrokenExecutor as error:
+                    raise UnsupportedError(
+                        f"a worker of the executor ended: {error}; resume= keeps what is done"
+                    ) from None
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
                     if "pickle" not in str(error).lower():
                         raise

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import zipfile
+import zlib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..robot.arrays import Array
-from ..robot.errors import InputError
+from ..robot.errors import InputError, InputTypeError
 from .cost import pose_cost
 from .problem import IKResult, IKStatus
 
@@ -70,7 +72,8 @@ class BatchResult:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a npz file, whole or not at all."""
-        write_npz(Path(path), {field.name: getattr(self, field.name) for field in fields(self)})
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        write_npz(file_path(path, "path"), arrays | {"seed": str(self.seed)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BatchResult:
@@ -79,22 +82,47 @@ class BatchResult:
         Raises:
             InputError: if the file is not one of those.
         """
-        names = [field.name for field in fields(cls)]
-        data = read_npz(Path(path), names)
+        names, file = [field.name for field in fields(cls)], file_path(path, "path")
+        data = read_npz(file, names)
+        if (data["status"] == "").any():
+            open_rows = int((data["status"] == "").sum())
+            raise InputError(
+                f"{str(file)!r} is unfinished work, {open_rows} targets are open; solve_batch(resume=) ends it"
+            )
         return cls(**{**{name: data[name] for name in names}, "seed": int(data["seed"]), "method": str(data["method"])})
+
+
+def file_path(path: Any, name: str) -> Path:
+    """A path that a file can have.
+
+    Raises:
+        InputError: if it is none.
+    """
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise InputTypeError(f"{name} must be the path of a file, got {type(path).__name__}")
+    text = os.fspath(path)
+    if not text or "\0" in str(text):
+        raise InputError(f"{name} must be the path of a file, got {str(text)!r:.60}")
+    return Path(path)
 
 
 def write_npz(path: Path, arrays: dict[str, Any]) -> None:
     """Write beside the place and move there, so that an interruption leaves the old file or the new one."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with partial.open("wb") as stream:
+        handle, name = tempfile.mkstemp(prefix=".knuckle-", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error}") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
             np.savez(stream, **arrays)
-        os.replace(partial, path)
+        os.replace(name, path)
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error}") from None
     finally:
-        partial.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
+
+
+_DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 def read_npz(path: Path, names: list[str]) -> dict[str, Any]:
@@ -104,5 +132,5 @@ def read_npz(path: Path, names: list[str]) -> dict[str, Any]:
             return {name: data[name] for name in names}
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r}") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except _DAMAGED as error:
         raise InputError(f"{str(path)!r} holds no batch of inverse kinematics: {error}") from None

@@ -10,7 +10,7 @@ import numpy as np
 from ..robot.arrays import Array, scalar, vector, whole
 from ..robot.errors import InputError
 from ..robot.tolerance import Tolerance
-from .callbacks import all_satisfied
+from .callbacks import all_satisfied, as_constraints
 from .conditions import constraints_of
 from .cost import default_ik_cost_function, pose_cost
 from .freedom import Freedom
@@ -68,7 +68,7 @@ def solve_beyond(
     wanted = None if objective is None else as_objective(objective)
     frames = () if goals is None else tuple(frame_of(robot, goal) for goal in goals)
     only = goals[0] if goals is not None and len(goals) == 1 else None
-    if isinstance(only, PoseGoal) and only.frame is None:
+    if isinstance(only, PoseGoal) and (only.frame is None or only.frame == _tcp_of(robot)):
         target, goals = only.target, None
     elif goals is not None:
         if options.get("ik_method") is not None:
@@ -81,6 +81,7 @@ def solve_beyond(
                 raise InputError(f"{name} is for one pose of the tcp; several goals and directions do without it")
         if nearest is not False:
             raise InputError("nearest is for one pose of the tcp; for several goals use objective=Posture(q)")
+    options = options | {"outer_constraints": as_constraints(options["outer_constraints"], "outer_constraints") or None}
     conditions = constraints_of(robot, options["ignore_self_collisions"], options["outer_constraints"], options["task"])
     mask = options["joint_mask"]
     info = IKMeta(
@@ -91,6 +92,8 @@ def solve_beyond(
     )
     seed = seed_of(options["rng"])
     start, _ = start_of(robot, options["q_init"], frames[0] if goals is not None else None)
+    if wanted is not None:
+        wanted.value(robot, start)  # what is wrong with an objective is said before anything is solved
     first = None
     if goals is None:
         goal = as_target(target, tolerance)
@@ -103,6 +106,14 @@ def solve_beyond(
     return solve_goals(
         robot, goals, first=first, objective=wanted, constraints=conditions, info=info, start=start, seed=seed
     )
+
+
+def _tcp_of(robot: RobotBase) -> str | None:
+    """Name of the tcp, None where none was chosen and the robot has several tips."""
+    try:
+        return robot.tcp
+    except InputError:
+        return None
 
 
 def _weights(robot: RobotBase, nearest: Any) -> Array:

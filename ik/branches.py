@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, scalar, vector, whole
 from ..robot.errors import InputError
+from ..robot.spatial import ReferenceFrame
 from ..robot.tolerance import CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
 from .callbacks import all_satisfied
@@ -27,6 +28,8 @@ ROUND = 256
 BARREN = 3
 """Rounds without anything new after which the search ends."""
 MOST_ROUNDS = 40
+LOOKED_AT = 8
+"""Solutions at which it is asked whether the arm can move with the tool at rest."""
 SAME = 1e-3
 """Solutions of an arm without self-motion closer than this in every joint [rad or m] are one."""
 SPACING = 0.5
@@ -46,6 +49,7 @@ def solve_all(
     windings: bool = False,
     limit: int = 1000,
     collision_free: bool = False,
+    outer_constraints: Any = None,
     task: Any = None,
 ) -> Array:
     """All solutions of a pose within the joint limits, nearest to `q_init` first.
@@ -65,6 +69,7 @@ def solve_all(
         windings: List a solution once for every whole turn its joints have room for, not only the nearest.
         limit: Greatest number of solutions.
         collision_free: Leave out solutions in which the robot touches itself.
+        outer_constraints: Leave out solutions that violate one, as in `solve`.
         task: Leave out solutions that touch its obstacles or violate its constraints.
 
     Returns:
@@ -77,25 +82,16 @@ def solve_all(
     near = robot.q if q_init is None else vector(q_init, robot.nq, "q_init")
     freedom = Freedom.of(robot, robot.tcp, IKMeta())
     near, _ = freedom.settle(near, near)
-    free_rotation = goal.tolerance.rotation_radius >= np.pi
-    redundant = int(freedom.moving.sum()) > (3 if free_rotation else 6)
-    apart = (SPACING if redundant else SAME) if spacing is None else scalar(spacing, "spacing", positive=True)
-    most = int(scalar(limit, "limit", minimum=1))
-    seed = seed_of(rng)
-    constraints = constraints_of(robot, not collision_free, None, task)
-    found: list[Array] = []
-    barren = 0
-    for number in range(MOST_ROUNDS):
-        fresh = [
-            q
-            for q in _distinct(freedom, _round(robot, goal, near, seed, number, free_rotation), found, apart)
-            if goal.valid(Transformation(robot.pose(q, robot.tcp)))
-        ]
-        found += fresh
-        barren = 0 if fresh else barren + 1
-        if barren == BARREN or (len(found) >= most and not constraints):
-            break
-    solutions = [w for q in found for w in (_windings(freedom, q) if windings else [freedom.settle(q, near)[0]])]
+    apart = None if spacing is None else scalar(spacing, "spacing", positive=True)
+    most, seed = whole(limit, "limit"), seed_of(rng)
+    constraints = constraints_of(robot, not collision_free, outer_constraints, task)
+    enough = None if constraints else most
+    found = _collect(robot, goal, freedom, near, seed, apart, enough, exact=True)
+    if not found:  # the tolerance may be all that brings the target within reach
+        found = _collect(robot, goal, freedom, near, seed, apart, enough, exact=False)
+    solutions = [
+        w for q in found for w in (_windings(freedom, q, near, most) if windings else [freedom.settle(q, near)[0]])
+    ]
     if constraints:
         allowed = all_satisfied(constraints, robot, np.array(solutions).reshape(-1, robot.nq))
         solutions = [q for q, good in zip(solutions, allowed, strict=True) if good]
@@ -103,18 +99,54 @@ def solve_all(
     return np.array(solutions).reshape(len(solutions), robot.nq)[order[:most]]
 
 
+def _collect(
+    robot: RobotBase,
+    goal: ToleratedPose,
+    freedom: Freedom,
+    near: Array,
+    seed: int,
+    apart: float | None,
+    enough: int | None,
+    *,
+    exact: bool,
+) -> list[Array]:
+    """Distinct solutions from rounds of random starts, until several rounds bring nothing new."""
+    found: list[Array] = []
+    barren = 0
+    for number in range(MOST_ROUNDS):
+        solutions = _round(robot, goal, near, seed, number, exact=exact)
+        if apart is None and solutions:
+            apart = SPACING if any(_moves_at_rest(robot, goal, freedom, q) for q in solutions[:LOOKED_AT]) else SAME
+        fresh = [] if apart is None else _distinct(freedom, solutions, found, apart)
+        fresh = [q for q in fresh if goal.valid(Transformation(robot.pose(q, robot.tcp)))]
+        found += fresh
+        barren = 0 if fresh else barren + 1
+        if barren == BARREN or (enough is not None and len(found) >= enough):
+            break
+    return found
+
+
+def _moves_at_rest(robot: RobotBase, goal: ToleratedPose, freedom: Freedom, q: Array) -> bool:
+    """Whether joints can move while what is asked of the tool stays as it is."""
+    rows = 3 if goal.tolerance.rotation_radius >= np.pi else 6
+    J = robot.frame_jacobian(q, robot.tcp, ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    J = J[3:] if goal.tolerance.position_radius >= FREE else J[:rows]
+    return int(np.linalg.matrix_rank(J[:, freedom.moving], tol=1e-6)) < int(freedom.moving.sum())
+
+
 def one_round(robot: RobotBase, goal: ToleratedPose, near: Array, seed: int) -> list[Array]:
     """Solutions of a pose from one round of random starts."""
-    return _round(robot, goal, near, seed, 0, goal.tolerance.rotation_radius >= np.pi)
+    return _round(robot, goal, near, seed, 0, exact=True)
 
 
-def _round(robot: RobotBase, goal: Any, near: Array, seed: int, number: int, free_rotation: bool) -> list[Array]:
-    """Solutions from one round of random starts, in the order of the starts."""
-    chain = chain_of(robot)
-    position, rotation = (min(radius, EXACT) for radius in radii(goal.tolerance))
-    ball = goal.tolerance.position_radius > 0.0 and goal.tolerance.rotation_radius > 0.0
-    if chain is None or position >= FREE or not ball:
-        if ball and not free_rotation and position < FREE:
+def _round(robot: RobotBase, goal: ToleratedPose, near: Array, seed: int, number: int, *, exact: bool) -> list[Array]:
+    """Solutions from one round of random starts, in the order of the starts; to 1e-8, or within the tolerance."""
+    chain, tolerance = chain_of(robot), goal.tolerance
+    free_rotation, free_position = tolerance.rotation_radius >= np.pi, tolerance.position_radius >= FREE
+    ball = tolerance.position_radius > 0.0 and tolerance.rotation_radius > 0.0
+    position, rotation = (min(radius, EXACT) if exact else radius for radius in radii(tolerance))
+    if chain is None or free_position or not ball:
+        if ball and exact and not free_rotation and not free_position:
             goal = ToleratedPose(goal.nominal, CartesianSphere(EXACT) + RotationAbsolute(EXACT))
         rng = np.random.default_rng([seed, number])
         results = [
@@ -160,14 +192,18 @@ def _distinct(freedom: Freedom, solutions: list[Array], found: list[Array], apar
     return fresh
 
 
-def _windings(freedom: Freedom, q: Array) -> list[Array]:
-    """q with every whole turn that its joints have room for."""
+def _windings(freedom: Freedom, q: Array, near: Array, most: int) -> list[Array]:
+    """q with every whole turn that its joints have room for; of very many the `most` nearest to `near`."""
     if not freedom.support.flat:
         raise InputError("windings are for robots whose joints are all of one coordinate")
-    rows = [q]
+    rows = q[None]
     for i in np.flatnonzero(freedom.support.periodic & freedom.moving):
         if not np.isfinite([freedom.lower[i], freedom.upper[i]]).all():
             continue
         turns = np.arange(np.ceil((freedom.lower[i] - q[i]) / TURN), np.floor((freedom.upper[i] - q[i]) / TURN) + 1)
-        rows = [row + TURN * turn * np.eye(len(q))[i] for row in rows for turn in turns]
-    return rows
+        turns = turns[np.argsort(np.abs(q[i] + TURN * turns - near[i]), kind="stable")][:most]
+        rows = np.repeat(rows, len(turns), axis=0)
+        rows[:, i] += TURN * np.tile(turns, len(rows) // max(len(turns), 1))
+        if len(rows) > most:
+            rows = rows[np.argsort(np.abs(rows - near).max(axis=1), kind="stable")[:most]]
+    return list(rows)

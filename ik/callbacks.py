@@ -127,7 +127,12 @@ def _described(value: Any) -> str:
 def satisfied(constraint: Constraint, robot: RobotBase, q: Array) -> bool:
     """Whether q satisfies a constraint."""
     check: Any = getattr(constraint, "is_satisfied", constraint)
-    return bool(check(robot, q.copy()))  # what a constraint writes into it is nobody's answer
+    answer = check(robot, q.copy())  # what a constraint writes into it is nobody's answer
+    try:
+        return bool(answer)
+    except ValueError:
+        name = getattr(constraint, "__name__", type(constraint).__name__)
+        raise InputTypeError(f"constraint {name} must return True or False, got an array") from None
 
 
 def all_satisfied(constraints: Iterable[Constraint], robot: RobotBase, q: Array) -> NDArray[np.bool_]:

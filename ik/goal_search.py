@@ -16,10 +16,11 @@ from ..robot.arrays import Array
 from .callbacks import Constraint, satisfied, violation
 from .cost import pose_cost
 from .freedom import Freedom, Support, support_of
-from .goals import Goal, frame_of
+from .goals import Goal, PoseGoal, frame_of
 from .jacobian_step import DAMPING, LEAST_DAMPING, bounded, damped_step
 from .objectives import Objective
 from .problem import IKMeta, IKResult, IKStatus, closest_words
+from .reach import reach_of
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -29,6 +30,8 @@ LONGEST_RUN = 60
 """Iterations of an attempt that may be followed by another one."""
 PATIENCE, ENOUGH = 5, 0.5
 """An attempt ends when its squared error has not fallen to ENOUGH in PATIENCE iterations."""
+HOPELESS = 4
+"""Attempts made towards goals that are out of reach, for a configuration near them."""
 CORRECTIONS = 6
 """Steps back onto the goals after a step along the objective."""
 FLAT = 1e-5
@@ -57,6 +60,15 @@ class GoalSearch:
         self.best: tuple[float, Array] = (np.inf, start)
         self.refused: tuple[Array, tuple[IKStatus, str]] | None = None
 
+    def _gap(self) -> float:
+        """How far the position of a goal is beyond all reach of its frame [m]; 0 or less if none is."""
+        gaps = [0.0]
+        for goal, frame in zip(self.goals, self.frames, strict=True):
+            reach = reach_of(self.robot, frame) if isinstance(goal, PoseGoal) else None
+            if reach is not None and isinstance(goal, PoseGoal):
+                gaps.append(reach.gap(goal.target))
+        return max(gaps)
+
     def stacked(self, q: Array) -> tuple[Array, Array]:
         """Errors (m,) and J (m, nv) of all goals."""
         parts = [goal.error(self.robot, q, frame) for goal, frame in zip(self.goals, self.frames, strict=True)]
@@ -76,9 +88,15 @@ class GoalSearch:
         rng = np.random.default_rng(self.seed)
         restarting = self.info.allow_random_restart and self.freedom.count > 0
         q, outside = self.start, False
+        gap = self._gap()
         while True:
+            before = self.used
             found, beyond = self._attempt(q, restarting)
+            self.used = max(self.used, before + 1)  # an attempt that takes no step must not be repeated for ever
             outside = outside or beyond
+            if gap > 0.0 and self.attempts == HOPELESS:
+                words = f"a target is at least {gap:.4g} m out of reach"
+                return self.answer(self.best[1], IKStatus.UNREACHABLE, words)
             if found is not None:
                 q, status, message = found, IKStatus.CONVERGED, ""
                 refusal = violation(constraints, self.robot, q)

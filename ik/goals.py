@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..robot.base import RobotBase
 
 LWA = ReferenceFrame.LOCAL_WORLD_ALIGNED
+FARTHEST = 1e9
+"""Points beyond it [m] are no points of this world."""
 DEFAULT_ANGLE = 1e-4
 """How near a direction has to be met where nobody says [rad]."""
 
@@ -65,7 +67,7 @@ class PoseGoal:
         return gap, angle if self.target.tolerance.rotation_radius < math.pi else 0.0, met
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
 class Pointing:
     """An axis of a frame is to point along a direction of the world, or at a point of it; what turns about it is free.
 
@@ -100,7 +102,7 @@ class Pointing:
             raise InputError("Pointing takes either a direction or a point: Pointing('z', [0, 0, -1])")
         object.__setattr__(self, "axis", _unit(_named_axis(axis), "axis"))
         object.__setattr__(self, "direction", None if direction is None else _unit(direction, "direction"))
-        object.__setattr__(self, "at", None if at is None else vector(at, 3, "at").copy())
+        object.__setattr__(self, "at", None if at is None else _point(at))
         object.__setattr__(self, "angle", scalar(angle, "angle", positive=True))
         object.__setattr__(self, "frame", _frame_name(frame))
 
@@ -137,8 +139,11 @@ def as_goals(target: Any, tolerance: Tolerance | None = None) -> tuple[Goal, ...
     Raises:
         InputError: if nothing is asked for.
     """
+    if isinstance(target, PoseGoal | Pointing | Mapping | list | tuple):
+        if tolerance is not None and not isinstance(tolerance, Tolerance):
+            raise InputTypeError(f"tolerance must be a Tolerance, got {type(tolerance).__name__}")
     if isinstance(target, PoseGoal | Pointing):
-        return (target,)
+        return (_placed(target, None, tolerance),)
     if isinstance(target, Mapping):
         goals: list[Goal] = []
         for frame, wanted in target.items():
@@ -192,12 +197,23 @@ def _named_axis(axis: Any) -> Any:
     return names[axis]
 
 
+def _point(value: Any) -> Array:
+    point = vector(value, 3, "at").copy()
+    if np.abs(point).max() > FARTHEST:
+        raise InputError(f"at must be within {FARTHEST:g} m")
+    point.setflags(write=False)
+    return point
+
+
 def _unit(value: Any, name: str) -> Array:
     array = vector(value, 3, name)
-    length = float(np.linalg.norm(array))
-    if length < 1e-12:
+    largest = float(np.abs(array).max())
+    if largest < 1e-12:
         raise InputError(f"{name} must not be zero")
-    return array / length
+    array = array / largest  # so that no square overflows
+    array /= np.linalg.norm(array)
+    array.setflags(write=False)
+    return array
 
 
 def _angle_between(a: Array, d: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -123,6 +124,16 @@ def differences(robot: RobotBase, value: Callable[[Any, Array], float], q: Array
     )
 
 
+def _takes_two(function: Any) -> bool:
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # built-in functions need not tell
+        return True
+    return True
+
+
 def as_objective(objective: Any) -> Objective:
     """An objective from one or from a function `f(robot, q)`."""
     if isinstance(objective, type):
@@ -130,7 +141,7 @@ def as_objective(objective: Any) -> Objective:
     if callable(getattr(objective, "value", None)) and callable(getattr(objective, "gradient", None)):
         found: Objective = objective
         return found
-    if callable(objective):
+    if callable(objective) and _takes_two(objective):
         return CustomObjective(objective)
     raise InputTypeError(
         "objective must be Posture(q), AwayFromLimits(), Manipulability() or a function f(robot, q) -> float, "

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..robot.arrays import Array, scalar, vector, whole
-from ..robot.errors import InputError
+from ..robot.errors import InputError, InputTypeError
 from ..robot.transformation import Transformation, as_transformation
 from .batch import as_poses
 
 STEP = 0.005
 """Default distance of neighbouring poses [m]."""
+MOST_POSES = 1_000_000
+FARTHEST = 1e9
+"""Points beyond it [m] are no points of this world."""
 TURN_STEP = math.radians(1.0)
 """Default angle between neighbouring poses [rad]."""
 
@@ -32,7 +35,7 @@ def line(start: Any, end: Any, *, count: int | None = None, step: float | None =
     Returns:
         (count, 4, 4).
     """
-    first = as_transformation(start, "start")
+    first = _pose(start, "start")
     last = _pose_or_point(end, first.rotation, "end")
     length = float(np.linalg.norm(last.translation - first.translation))
     turn = first.distance(last).rotation
@@ -55,7 +58,7 @@ def arc(
     Returns:
         (count, 4, 4).
     """
-    first, middle = as_transformation(start, "start"), vector(center, 3, "center")
+    first, middle = _pose(start, "start"), _within(vector(center, 3, "center"), "center")
     about = vector(axis, 3, "axis")
     size = float(np.linalg.norm(about))
     if size < 1e-12:
@@ -64,12 +67,10 @@ def arc(
     total = scalar(angle, "angle")
     arm = first.translation - middle
     radius = float(np.linalg.norm(arm - (arm @ about) * about))
-    poses = []
-    for u in _fractions(abs(total) * radius, abs(total), count, step):
-        turn = Transformation.from_axis_angle(about, u * total)
-        R = turn.rotation
-        poses.append(Transformation.from_rotation(R @ first.rotation, middle + R @ arm).homogeneous)
-    return np.array(poses)
+    R = _rotations(total * about, _fractions(abs(total) * radius, abs(total), count, step))
+    poses = np.tile(np.eye(4), (len(R), 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = R @ first.rotation, middle + R @ arm
+    return poses
 
 
 def arc_through(start: Any, via: Any, end: Any, *, count: int | None = None, step: float | None = None) -> Array:
@@ -88,7 +89,7 @@ def arc_through(start: Any, via: Any, end: Any, *, count: int | None = None, ste
     Raises:
         InputError: if the three points lie on a line.
     """
-    first = as_transformation(start, "start")
+    first = _pose(start, "start")
     last = _pose_or_point(end, first.rotation, "end")
     a, b, c = first.translation, _pose_or_point(via, np.eye(3), "via").translation, last.translation
     center, about = _circle(a, b, c)
@@ -121,7 +122,10 @@ def spline(poses: Any, *, count: int | None = None, step: float | None = None) -
     from scipy.interpolate import CubicSpline
     from scipy.spatial.transform import Rotation, RotationSpline
 
-    given = as_poses(list(poses) if isinstance(poses, Iterable) and not isinstance(poses, np.ndarray) else poses)
+    if isinstance(poses, Transformation) or not isinstance(poses, Iterable):
+        raise InputTypeError(f"poses must be (n, 4, 4) or a sequence of poses, got {type(poses).__name__}")
+    given = as_poses(poses if isinstance(poses, np.ndarray) else list(poses), "poses")
+    _within(given[:, :3, 3].reshape(-1) if len(given) else np.zeros(3), "poses")
     if len(given) < 2:
         raise InputError(f"poses must hold two or more, got {len(given)}")
     chords = np.linalg.norm(np.diff(given[:, :3, 3], axis=0), axis=1)
@@ -146,11 +150,18 @@ def _between(first: Transformation, last: Transformation, fractions: Array) -> A
     """Straight in position, about one axis in rotation."""
     turn = Transformation.from_rotation(first.rotation.T @ last.rotation).rotation_vector
     poses = np.tile(np.eye(4), (len(fractions), 1, 1))
-    for pose, u in zip(poses, fractions, strict=True):
-        pose[:3, :3] = first.rotation @ Transformation.from_rotation_vector(u * turn).rotation
-        pose[:3, 3] = first.translation + u * (last.translation - first.translation)
+    poses[:, :3, :3] = first.rotation @ _rotations(turn, fractions)
+    poses[:, :3, 3] = first.translation + fractions[:, None] * (last.translation - first.translation)
     poses[0], poses[-1] = first.homogeneous, last.homogeneous
     return poses
+
+
+def _rotations(vector_: Array, fractions: Array) -> Array:
+    """Rotations by parts of a rotation vector (n, 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    turns: Array = Rotation.from_rotvec(fractions[:, None] * vector_).as_matrix()
+    return turns
 
 
 def _fractions(length: float, turn: float, count: int | None, step: float | None) -> Array:
@@ -159,21 +170,34 @@ def _fractions(length: float, turn: float, count: int | None, step: float | None
         raise InputError("count and step exclude each other; give one")
     if count is not None:
         number = whole(count, "count")
-        if number < 2:
-            raise InputError(f"count must be at least 2, got {number}")
+        if not 2 <= number <= MOST_POSES:
+            raise InputError(f"count must be from 2 to {MOST_POSES}, got {number}")
     else:
         size = STEP if step is None else scalar(step, "step", positive=True)
         angle = TURN_STEP if step is None else size * TURN_STEP / STEP
-        number = 1 + max(1, math.ceil(length / size - 1e-9), math.ceil(turn / angle - 1e-9))
-        if number > 10_000_000:
-            raise InputError(f"step of {size:g} m makes {number} poses; take a larger one")
+        parts = max(1.0, length / size - 1e-9, turn / angle - 1e-9 if angle > 0.0 else math.inf)
+        if not parts < MOST_POSES:
+            raise InputError(f"step of {size:g} m makes more than {MOST_POSES} poses; take a larger one")
+        number = 1 + math.ceil(parts)
     return np.linspace(0.0, 1.0, number)
 
 
 def _pose_or_point(value: Any, rotation: Array, name: str) -> Transformation:
-    if isinstance(value, list | tuple | np.ndarray) and np.shape(value) == (3,):
-        return Transformation.from_rotation(rotation, vector(value, 3, name))
-    return as_transformation(value, name)
+    if isinstance(value, list | tuple | np.ndarray) and len(value) == 3 and all(map(np.isscalar, value)):
+        return Transformation.from_rotation(rotation, _within(vector(value, 3, name), name))
+    return _pose(value, name)
+
+
+def _pose(value: Any, name: str) -> Transformation:
+    pose = as_transformation(value, name)
+    _within(pose.translation, name)
+    return pose
+
+
+def _within(point: Array, name: str) -> Array:
+    if np.abs(point).max() > FARTHEST:
+        raise InputError(f"{name} must be within {FARTHEST:g} m")
+    return point
 
 
 def _circle(a: Array, b: Array, c: Array) -> tuple[Array, Array]:

@@ -23,6 +23,8 @@ from .registry import Method
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
 
+CLOSEST_STARTS = 6
+"""Further starts from which the closest position to a target out of reach is looked for."""
 LARGEST_RESERVE = 200
 """Iterations kept back for the time after the last attempt, a quarter of the budget at most."""
 
@@ -73,6 +75,7 @@ class Search:
         self._rng: np.random.Generator | None = None
         self._prepared: Any = None
         self.best: Verdict | None = None
+        self.known = False
         self.refused: Verdict | None = None
         self.used = self.attempts = self.restarted = 0
 
@@ -90,6 +93,7 @@ class Search:
             raise InputTypeError(f"current_best must be an IntermediateIkResult or IKResult, got {kind}")
         q, _ = self.freedom.settle(vector(current_best.q, self.robot.nq, "current_best.q"), self.start)
         self.best = Verdict(q, self._measure(q)[0], IKStatus.STALLED)
+        self.known = True
 
     def run(self) -> IKResult:
         """Search until something is accepted, a callback stops it, or the budget is used up."""
@@ -124,7 +128,35 @@ class Search:
             if last.status is IKStatus.STOPPED:
                 return last
         self._approach(self.info.max_iter - self.used)
+        if not self.known:
+            self._closest_position()
         return Verdict(self.start, 0.0, IKStatus.UNREACHABLE, f"the target is at least {gap:.4g} m out of reach")
+
+    def _closest_position(self) -> None:
+        """Go on to the position closest to a target out of reach, whatever the rotation; it becomes the best."""
+        goal = self.goal.nominal.homogeneous
+        closest, least = None, np.inf
+        starts = [self.start if self.best is None else self.best.q]
+        starts += [self.freedom.sample(self.rng, self.start) for _ in range(CLOSEST_STARTS)]
+        for start in starts:
+            left = self.info.max_iter - self.used
+            if left < 1:
+                break
+            info = replace(self.info, max_iter=max(1, left // 2), allow_random_restart=False)
+            mask = [True, True, True, False, False, False]
+            inner = jacobian_method(
+                self.robot, self.goal, start, info, tcp_or_world_frame="world", error_term_mask=mask
+            )
+            self.used += min(max(inner.iterations, 1), left)
+            q, _ = self.freedom.settle(inner.q, self.start)
+            distance = float(np.linalg.norm(self.robot.pose(q, self.frame)[:3, 3] - goal[:3, 3]))
+            if distance < least:
+                closest, least = q, distance
+        if closest is None or self.best is None:
+            return
+        before = float(np.linalg.norm(self.robot.pose(self.best.q, self.frame)[:3, 3] - goal[:3, 3]))
+        if least < before - 1e-9:
+            self.best = Verdict(closest, self._measure(closest)[0], IKStatus.STALLED)
 
     def _attempt(self, q: Array, budget: int, restarting: bool) -> Verdict:
         """One run of the method and the verdict on it; STOPPED if a callback wants the search to end."""

@@ -68,6 +68,7 @@ def track(
     max_step: float = LONGEST_STEP,
     max_iter: int = 100,
     collision_free: bool = False,
+    outer_constraints: Any = None,
     task: Any = None,
 ) -> TrackResult:
     """Follow a Cartesian path on the branch of its start.
@@ -83,6 +84,7 @@ def track(
         max_step: Greatest step of a joint between two poses [rad or m].
         max_iter: Iterations for each pose.
         collision_free: End the path before the first pose at which the robot touches itself.
+        outer_constraints: End it before the first pose that violates one, as in `solve`.
         task: End it before the first pose that touches its obstacles or violates its constraints.
 
     Returns:
@@ -115,7 +117,7 @@ def track(
             IKStatus.REJECTED,
             f"pose {k}: {where}joint {name!r} would step by {step:.3g}, over {longest:g}",
         )
-    constraints = constraints_of(robot, not collision_free, None, task)
+    constraints = constraints_of(robot, not collision_free, outer_constraints, task)
     bad = np.flatnonzero(~all_satisfied(constraints, robot, path)) if constraints else np.zeros(0, dtype=np.intp)
     if len(bad):
         k = int(bad[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -58,6 +59,15 @@ class CheckedPairs(PinLanes):
             if pair[0] != pair[1] and frozenset(pair) not in active:
                 found.setdefault(pair, collision_pairs.srdf_reason(reason))
         return found
+
+    def collision_digest(self) -> str:
+        """A text that changes when shapes, their places or the pairs that are checked do."""
+        digest = hashlib.sha256(repr(sorted(self.active_pairs)).encode())
+        for b in self._checker().bodies:
+            digest.update(f"{b.name} {b.joint}".encode())
+            for array in (b.placement.homogeneous, b.convex.size, b.convex.points, b.convex.half, b.convex.centre):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     @property
     def collision_links(self) -> dict[str, str]:

@@ -125,7 +125,12 @@ def test_a_generated_path_is_followed() -> None:
         (lambda: ik.arc_through(A, A, B), "on a line"),
         (lambda: ik.spline([A]), "two or more"),
         (lambda: ik.spline([A, A, B]), r"poses\[1\] repeats"),
-        (lambda: ik.spline(A), "targets"),
+        (lambda: ik.spline(A), "poses"),
+        (lambda: ik.line(A, [1e300, 0, 0]), "end must be within"),
+        (lambda: ik.line(A, B, count=2**31 - 1), "count"),
+        (lambda: ik.line(A, [[1], [2, 3], 4]), "end"),
+        (lambda: ik.arc(A, center=[0, 0, 0], axis=[0, 0, 1], angle=1e300), "step"),
+        (lambda: ik.spline([A, Transformation.from_translation([1e300, 0, 0])]), "poses"),
     ],
 )
 def test_bad_paths_are_refused(call: object, words: str) -> None:

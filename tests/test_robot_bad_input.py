@@ -107,6 +107,7 @@ NOT_HERE = {
         "remove_collision_pairs",
         "sample_collision_pairs",
         "disabled_links",
+        "collision_digest",
     ),
 }
 CASES = [
