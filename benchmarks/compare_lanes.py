@@ -1,9 +1,9 @@
 """Dynamics and controllers in lanes beside the same work by other means, as the tables of docs/performance.md.
 
-    python benchmarks/compare_lanes.py [--sizes 1 16 256 4096 100000] [--rounds 5] [--seconds 2.0]
+    python benchmarks/compare_lanes.py [--sizes 1 16 256 4096 100000] [--rounds 5] [--seconds 2.0] [--lanes 4]
 
-Every number is the least wall time of several rounds, per robot, on this machine, now; the ways are taken in turns and
-their results compared. MuJoCo takes part where it is installed.
+Every number is the least of several rounds, per robot, on this machine, now: processor time of one thread, wall time of
+two. The ways are taken in turns and their results compared. MuJoCo takes part where it is installed.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ def best(ways: Ways, rounds: int, per: dict[str, int]) -> dict[str, float]:
         for name in found:
             way = ways[name]
             assert way is not None
-            repeat = max(1, 200 // per[name])
-            start = time.perf_counter()
+            repeat = max(1, 2000 // per[name])
+            clock = time.perf_counter if "threads" in name else time.process_time
+            start = clock()
             for _ in range(repeat):
                 way()
-            found[name] = min(found[name], (time.perf_counter() - start) / repeat / per[name])
+            found[name] = min(found[name], (clock() - start) / repeat / per[name])
     return found
 
 
@@ -197,6 +198,45 @@ def _step(controller: Any, inputs: Any, outputs: Any) -> Callable[[], Any]:
     return call
 
 
+def largest_errors() -> None:
+    """Answers in lanes against bare Pinocchio, relative to the largest entry, over 64 random states a robot."""
+    root = Path(__file__).resolve().parents[1]
+    paths = sorted([*(root / "urdf_samples").glob("*.urdf"), *(root / "tests" / "data" / "urdf").glob("*.urdf")])
+    names = "inverse dynamics", "mass matrix", "forward dynamics", "pose", "Jacobian"
+    print(f"\n### Largest differences to Pinocchio, relative\n\n| robot | dof | {' | '.join(names)} |")
+    print(f"| --- | ---: |{' ---: |' * len(names)}")
+    for path in paths:
+        for root_joint in ("fixed", "floating") if path.stem in ("solo12", "panda") else ("fixed",):
+            robot = PinRobot.from_urdf(path, root_joint=root_joint)
+            label = path.stem + (", floating" if root_joint == "floating" else "")
+            print(f"| {label} | {robot.nv} | {' | '.join(f'{e:.0e}' for e in errors(robot))} |")
+
+
+def errors(robot: PinRobot) -> list[float]:
+    """Largest relative difference of each quantity."""
+    rng, bodies = np.random.default_rng(0), robot.native_bodies()
+    assert bodies is not None
+    q = np.array([robot.random_configuration(rng) for _ in range(64)])
+    dq, ddq = rng.normal(size=(2, 64, robot.nv))
+    tau = np.array([robot.rnea(*x) for x in zip(q, dq, ddq, strict=True)])
+    tip = robot.frames[-1]
+    T, J = bodies.pose_and_jacobian(q, bodies.frames([robot._frame_id(tip)]), LWA)
+    model, data, at = robot.model, robot.model.createData(), robot._coordinates
+    found, index = [], robot._frame_id(tip)
+    for one in q:
+        own = pin.computeFrameJacobian(model, data, at.to_pinocchio(one), index, pin.LOCAL_WORLD_ALIGNED)
+        pose = pin.updateFramePlacement(model, data, index).homogeneous
+        found.append((pose, at.torque(own.reshape(6, model.nv))))
+    pairs = [
+        (bodies.inverse(q, dq, ddq), tau),
+        (bodies.mass_matrix(q), np.array([robot.crba(one) for one in q])),
+        (bodies.forward(q, dq, tau, False), ddq),
+        (T, np.array([pose for pose, _ in found])),
+        (J, np.array([own for _, own in found])),
+    ]
+    return [float(np.abs(a - b).max() / max(1.0, np.abs(b).max())) for a, b in pairs]
+
+
 def tables(sizes: Sequence[int], rounds: int) -> None:
     for title, make in (("Dynamics", dynamics), ("Controllers", controllers)):
         print(f"\n### {title}, us per robot\n")
@@ -282,12 +322,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 16, 256, 4096, 100_000])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--robots", type=int, default=10_000, help="of the rollout")
+    parser.add_argument("--lanes", type=int, default=0, help="2, 4 or 8; 0 is the widest the processor has")
     parser.add_argument("--seconds", type=float, default=2.0, help="of the rollout, simulated")
     options = parser.parse_args(arguments)
+    native.core().use_lanes(options.lanes)
     print(f"Seven-joint arm, {native.isa()}, {native.core().lanes()} lanes, {os.cpu_count()} cores")
+    largest_errors()
     tables(options.sizes, options.rounds)
     rollouts(options.robots, options.seconds, max(1, options.rounds // 2))
     against_mujoco(options.rounds)
+    native.core().use_lanes(0)
 
 
 if __name__ == "__main__":

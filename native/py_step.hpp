@@ -147,7 +147,7 @@ struct PyStep {
     if (!sound()) return -2;
     Span<double> out(out_, "out", true);
     out.require(totals[2], "out");
-    const Kernel *kernel = active;
+    const Kernel *kernel = t.robots > 4 ? active : abreast();  // a wider vector only takes longer
     const long padded = (t.robots + kernel->lanes - 1) / kernel->lanes * kernel->lanes;
     if (t.law == kOperationalSpace && (long)record_memory.size() < padded * kRecord + 8) {
       record_memory.resize(padded * kRecord + 8);

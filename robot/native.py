@@ -38,7 +38,9 @@ def threads_for(count: int, threads: int | None) -> int:
     """How many threads to use for so many states: as asked, or as many as pay and the machine has."""
     if threads is not None:
         return threads
-    return max(1, min(os.cpu_count() or 1, count // WORTH_A_THREAD))
+    if count < WORTH_A_THREAD:  # asking the system takes microseconds
+        return 1
+    return max(1, min(os.cpu_count() or 1, count // (WORTH_A_THREAD // 2)))
 
 
 def core() -> Any:
