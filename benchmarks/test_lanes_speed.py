@@ -43,9 +43,7 @@ def test_mass_matrix(arm: PinRobot, versus: Any, many: Any) -> None:
     def loop() -> Any:
         return np.array([pin.crba(model, data, q) for q in many[0]])
 
-    M = versus(
-        lambda: bodies.mass_matrix(many[0], 1), loop, against=f"loop of {COUNT}", bound=WIDE, per=(COUNT, COUNT)
-    )
+    M = versus(lambda: bodies.mass_matrix(many[0], 1), loop, against=f"loop of {COUNT}", bound=WIDE, per=(COUNT, COUNT))
     np.testing.assert_allclose(M, loop(), rtol=1e-11, atol=1e-12)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter, is_
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +100,7 @@ class NativeGroup:
         return found.astype(bool)
 
     def last(self) -> tuple[Any, tuple[Array, Array], Array, TaskRecord] | None:
-        """The group, tool pose (R, p), twist and record of the last step; None before the first."""
+        """Rows of the group, tool pose (R, p), twist and record of the last step; None before the first."""
         rows = np.empty((len(self._group.members), RECORD))
         if not self.core.last(rows):
             return None
@@ -111,7 +111,7 @@ class NativeGroup:
         tool = rows[..., :9].reshape(*rows.shape[:-1], 3, 3), rows[..., 9:12]
         inverse = None if self._group.switches.mode == "off" else A
         return (
-            self._group,
+            self._group.rows,
             tool,
             rows[..., 12:18],
             TaskRecord(inverse, rows[..., 39:45], rows[..., 45:51], rows[..., 51]),
@@ -124,6 +124,7 @@ class NativeSteps(Controller):
     _model: FleetModel
     _switches: list[Any]
     _started = False
+    _DERIVED: ClassVar[tuple[str, ...]] = ("_groups", "_kept", "_whole", "_values", "_off", "_bound")
 
     def _choose(self, backend: Any, threads: Any) -> None:
         self._backend = one_of(backend, BACKENDS, "backend")

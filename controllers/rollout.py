@@ -63,8 +63,7 @@ def rollout(
         every: Record every so many steps, a divisor of `steps`; None records start and end only.
         friction: Friction of the joints, as in `robot.fd`.
         motor_inertia: Inertia of the rotors, as in `robot.fd`.
-        walls: One or several, anything with `point` (3,) [m], `normal` (3,) of unit length into the free space,
-            `stiffness` [N/m] and `damping` [N s/m].
+        walls: A `Wall`, or several; anything with its attributes will do.
         frame: Point of the robots where walls push; None is the controller's tool, or each robot's tcp.
         threads: Of the kernel; None is one, or all cores from 2000 trajectories on.
         progress: True shows a bar (needs tqdm); a function is called with (steps done, steps in all) now and then.

@@ -114,6 +114,7 @@ class PlainLoop:
 
     def _limited(self, tau: Array) -> Array:
         limits = self._group.fixed.get("torque_limits")
+        tau = np.where(np.isfinite(tau).all(axis=-1, keepdims=True), tau, np.nan)
         return tau if limits is None else limit_torque(tau, limits, self._controller._limit_mode)
 
     def run(

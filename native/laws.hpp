@@ -164,7 +164,6 @@ static __attribute__((noinline)) void joint_impedance(const Bodies &b, const Blo
     inverse(b, w, t.coriolis ? w.dq : nullptr, pushed ? w.ddq : nullptr, t.gravity ? b.gravity : kNoGravity, w.tau);
     for (int i = 0; i < t.n; ++i) s.tau[i] = decoupled ? w.tau[t.v[i]] : s.tau[i] + w.tau[t.v[i]];
   }
-  if (at.has(kPortLimits)) limit(at, s);
 }
 
 }  // namespace KNAME

@@ -149,12 +149,11 @@ static inline M command(const Bodies &b, Block &at, Work &w, Bench &s, Task &k, 
   for (int i = 0; i < b.tree.nq; ++i) w.q[i] = x.q[i];
   for (int i = 0; i < b.nv; ++i) w.dq[i] = x.dq[i];
   law(b, at, w, s, k);
-  for (int i = 0; i < b.nv; ++i) x.tau[i] = splat(0.0);
   V sum = splat(0.0);
-  for (int i = 0; i < at.t.n; ++i) {
-    x.tau[at.t.v[i]] = s.tau[i];
-    sum += s.tau[i] - s.tau[i];
-  }
+  for (int i = 0; i < at.t.n; ++i) sum += s.tau[i] - s.tau[i];
+  if (at.has(kPortLimits)) limit(at, s);  // after the faults, as in a step
+  for (int i = 0; i < b.nv; ++i) x.tau[i] = splat(0.0);
+  for (int i = 0; i < at.t.n; ++i) x.tau[at.t.v[i]] = s.tau[i] + sum;  // 0, or NaN
   return sum == 0.0;
 }
 

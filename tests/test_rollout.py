@@ -14,6 +14,7 @@ from knuckle.controllers import (
     ControllerJointImpedance,
     ControllerJointImpedanceModelFree,
     ControllerOperationalSpace,
+    Wall,
     closed_loop,
     rollout,
 )
@@ -175,13 +176,34 @@ def test_a_wall_holds_the_tool_where_spring_and_wall_balance(backend: str) -> No
     inputs = holding(controller, ARM, START)
     inputs.desired_wrench_world[:] = [0, 0, -20.0, 0, 0, 0]
     depth = ARM.fk(START, frame="tool").translation[2]
-    wall = SimpleNamespace(point=[0, 0, depth], normal=[0, 0, 1.0], stiffness=5e3, damping=400.0)
+    wall = Wall.create([0, 0, depth], [0, 0, 2.0], 5e3, 400.0)
     found = rollout(
         ARM, controller, (START, np.zeros(7)), 1e-3, 1500, inputs=inputs, walls=wall, friction=False, every=1500
     )
     assert found
     z = found.recording(0).tool_pose[-1, 2, 3]
     np.testing.assert_allclose((depth - z) * 5e3, 20.0, atol=0.05)
+
+
+@both_paths
+def test_contact_is_that_of_a_closed_loop(backend: str) -> None:
+    wall = Wall.create(ARM.fk(START, frame="tool").translation, [0.3, -0.2, 1.0], 2e3, 100.0)
+    controller, single = operational(ARM, backend=backend), operational(ARM, backend="numpy")
+    target = ARM.fk(START + 0.1, frame="tool")
+    inputs = holding(controller, ARM, START + 0.1)
+    q0, dq0 = away(2)
+    found = rollout(ARM, controller, (q0, dq0), 1e-3, 100, inputs=inputs, walls=[wall, wall], every=1)
+    for i in range(2):
+        alone = closed_loop.run(
+            ARM,
+            lambda t, q, dq: single.torque((q, dq), target),
+            q=q0[i],
+            dq=dq0[i],
+            duration=0.1,
+            frame="tool",
+            walls=[wall, wall],
+        )
+        close(found.q[:, i], alone.q, 1e-8)
 
 
 def test_walls_push_only_outwards_and_where_they_are() -> None:
