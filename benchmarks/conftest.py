@@ -53,15 +53,19 @@ def versus(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Any]
 
     def run(
         ours: Callable[[], Any],
-        bare: Callable[[], Any],
+        bare: Callable[[], Any] | float,
         *,
         against: str = "pinocchio",
         bound: float | None = None,
         per: tuple[int, int] = (1, 1),
     ) -> Any:
-        """`per`: by how many units of work (targets, iterations) each of the two is divided in the table."""
+        """`per`: by how many units of work (targets, iterations) each of the two is divided in the table.
+
+        A number for `bare` is a time [s] of its own, such as one that is simulated.
+        """
         result = benchmark(ours)
-        own, other = (time / count for time, count in zip(in_turns(ours, bare), per, strict=True))
+        times = (in_turns(ours, ours)[0], bare) if isinstance(bare, float) else in_turns(ours, bare)
+        own, other = (time / count for time, count in zip(times, per, strict=True))
         row = Ratio(request.node.name.removeprefix("test_"), own, other, against, bound)
         request.config.stash.setdefault(RATIOS, []).append(row)
         benchmark.extra_info["ratio"] = own / other

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..robot import InputError, PinRobot
+from ..robot import DescriptionError, InputError, PinRobot
 from ..robot.arrays import Array
-from ..robot.diagnosis import WARNING, Finding
-from .joints import Joint, joints_of, lengths
+from ..robot.findings import ERROR, WARNING, Finding
+from .geometry import geometry_data, geometry_table
+from .joints import Joint, joints_of, kind_of, lengths
 from .kinematics import named, pose_data
 from .links import Links, links_of
 from .output import fields, number, report, table, tree
@@ -34,12 +38,30 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_inspect(arguments: argparse.Namespace) -> int:
-    """Prints the report; 1 where something in the description had to be guessed at."""
-    robot = load_robot(arguments, quiet=True)
+    """Prints the report; 1 where the description makes no robot or, if strict, had to be guessed at."""
+    try:
+        robot = load_robot(arguments, quiet=True, strict=False)
+    except DescriptionError as error:
+        if not error.findings or error.findings[0].element == "file":  # nothing of it could be read
+            raise
+        return _report_broken(arguments, error.findings)
     if arguments.srdf_out is not None:
         write_srdf(robot, arguments)
     report(arguments.json, lambda: _data(robot), lambda: _text(robot))
-    return 1 if any(finding.severity == WARNING for finding in robot.findings) else 0
+    return 1 if arguments.strict and any(found.severity == WARNING for found in robot.findings) else 0
+
+
+def _report_broken(arguments: argparse.Namespace, findings: Sequence[Finding]) -> int:
+    """Everything that keeps a description from being a robot."""
+    errors = sum(found.severity == ERROR for found in findings)
+    name = Path(arguments.robot).name
+
+    def text() -> str:
+        verdict = f"no robot: {errors} error{'s' if errors > 1 else ''} in {len(findings)} findings"
+        return fields([("description", name), ("verdict", verdict)]) + "\n\n" + _finding_list(findings)
+
+    report(arguments.json, lambda: {"robot": None, "findings": _finding_data(findings)}, text)
+    return 1
 
 
 def summary(robot: PinRobot) -> list[tuple[str, str]]:
@@ -49,12 +71,19 @@ def summary(robot: PinRobot) -> list[tuple[str, str]]:
     return [
         ("robot", robot.name),
         ("joints", f"{len(robot.joints)} (nq {robot.nq}, nv {robot.nv})"),
-        ("mass", f"{number(robot.mass, 3)} kg"),
+        ("mass", f"{number(robot.mass, 3)} kg, {number(moving_mass(robot), 3)} kg without the base"),
         ("tcp", tcp_of(robot) or "not chosen: name one with --tcp"),
         ("home", home if len(home) < 80 else f"{robot.nq} values"),
         ("geometries", geometry),
         ("pairs", f"{len(robot.active_pairs)} checked for collision, {len(robot.excluded_pairs)} not"),
     ]
+
+
+def moving_mass(robot: PinRobot) -> float:
+    """Mass of all that moves against the base [kg]; a base that moves is the link of the root joint."""
+    model = robot.model
+    loose = model.njoints > 1 and kind_of(model.joints[1]) in ("floating", "planar")
+    return float(sum(inertia.mass for inertia in model.inertias[2 if loose else 1 :]))
 
 
 def tcp_of(robot: PinRobot) -> str | None:
@@ -127,13 +156,23 @@ def _text(robot: PinRobot) -> str:
     ]
     if robot.excluded_pairs:
         parts.append("Pairs not checked for collision\n" + pair_table(robot))
+    if robot.collision.ngeoms or robot.visual.ngeoms:
+        parts.insert(4, "Geometry\n" + geometry_table(robot))
     if robot.findings:
-        parts.append("Findings\n" + "\n".join(map(_finding, robot.findings)))
+        parts.append(_finding_list(robot.findings))
     return "\n\n".join(parts)
 
 
-def _finding(finding: Finding) -> str:
-    return textwrap.fill(f"- {finding.severity}: {finding}", 100, subsequent_indent="  ")
+def _finding_list(findings: Sequence[Finding]) -> str:
+    lines = (
+        textwrap.fill(f"- {found.severity}: {found}", 100, subsequent_indent="  ", break_on_hyphens=False)
+        for found in findings
+    )
+    return "Findings\n" + "\n".join(lines)
+
+
+def _finding_data(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [asdict(found) | {"where": found.where, "message": found.message} for found in findings]
 
 
 def _data(robot: PinRobot) -> dict[str, Any]:
@@ -143,6 +182,7 @@ def _data(robot: PinRobot) -> dict[str, Any]:
         "nq": robot.nq,
         "nv": robot.nv,
         "mass": robot.mass,
+        "moving_mass": moving_mass(robot),
         "tcp": tcp_of(robot),
         "home": named(robot.coordinate_names, robot.home_configuration),
         "joints": [_joint_data(robot, joint) for joint in joints_of(robot)],
@@ -159,9 +199,8 @@ def _data(robot: PinRobot) -> dict[str, Any]:
             "active_pairs": robot.active_pairs,
             "excluded_pairs": [{"pair": pair, "reason": reason} for pair, reason in robot.excluded_pairs.items()],
         },
-        "findings": [
-            {"severity": f.severity, "line": f.line, "where": f.where, "message": f.message} for f in robot.findings
-        ],
+        "geometry": geometry_data(robot),
+        "findings": _finding_data(robot.findings),
     }
 
 

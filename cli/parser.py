@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..robot import InputError, PinRobot
 from ..robot.arrays import Array
 from ..robot.diagnosis import WARNING
 from ..robot.errors import unknown_name
+from ..robot.examples import example_names
 
 Commands = Any
 """What `add_subparsers` returns: argparse names its type only in private."""
@@ -31,7 +33,7 @@ def add_command(commands: Commands, name: str, summary: str, *, robot: bool = Tr
     """A command of its own, with `--json` and, unless `robot` is off, a robot and how to load it."""
     parser: Parser = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
     if robot:
-        parser.add_argument("robot", metavar="ROBOT", help="path of a URDF file")
+        parser.add_argument("robot", metavar="ROBOT", help="a URDF, xacro or MJCF file, or an example robot")
         loading = parser.add_argument_group("loading")
         loading.add_argument(
             "--package-dir", action="append", metavar="DIR", help="folder to search for meshes (may be repeated)"
@@ -41,13 +43,22 @@ def add_command(commands: Commands, name: str, summary: str, *, robot: bool = Tr
             "--root-joint", choices=("fixed", "floating", "planar"), default="fixed", help="how the base is mounted"
         )
         loading.add_argument("--srdf", metavar="FILE", help="SRDF: pairs not to be checked, tool, home state")
+        loading.add_argument(
+            "--xacro-arg", action="append", metavar="NAME=VALUE", help="argument of a xacro file (may be repeated)"
+        )
+        loading.add_argument("--joint-limits", metavar="FILE", help="ROS joint_limits.yaml that overrides limits")
         loading.add_argument("--strict", action="store_true", help="refuse what would only be warned about")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
 
 
-def load_robot(arguments: argparse.Namespace, *, quiet: bool = False) -> PinRobot:
+def load_robot(arguments: argparse.Namespace, *, quiet: bool = False, strict: bool | None = None) -> PinRobot:
     """The robot named on the command line; what its loading warns about goes to standard error, unless quiet.
+
+    Args:
+        arguments: Of the command line.
+        quiet: Whether to keep warnings back.
+        strict: Overrides `--strict`.
 
     Raises:
         DescriptionError: if the file cannot be read as a robot.
@@ -57,20 +68,34 @@ def load_robot(arguments: argparse.Namespace, *, quiet: bool = False) -> PinRobo
     logger = logging.getLogger("knuckle")
     logger.addHandler(silent)
     try:
-        robot = PinRobot.from_urdf(
-            arguments.robot,
-            package_dirs=arguments.package_dir,
-            strict=arguments.strict,
-            tcp=arguments.tcp,
-            root_joint=arguments.root_joint,
-            srdf=arguments.srdf,
-        )
+        robot = _load(arguments, strict=arguments.strict if strict is None else strict)
     finally:
         logger.removeHandler(silent)
+    if arguments.joint_limits is not None:
+        robot = robot.with_limits_file(arguments.joint_limits)
     for finding in robot.findings:
         if finding.severity == WARNING and not quiet:
             warn(str(finding))
     return robot
+
+
+def _load(arguments: argparse.Namespace, *, strict: bool) -> PinRobot:
+    options: dict[str, Any] = {"strict": strict, "tcp": arguments.tcp, "root_joint": arguments.root_joint}
+    given = {"srdf": arguments.srdf, "package_dirs": arguments.package_dir, "xacro_args": _pairs(arguments.xacro_arg)}
+    options |= {name: value for name, value in given.items() if value is not None}
+    name = arguments.robot
+    if not Path(name).exists() and not Path(name).suffix and name in example_names():
+        return PinRobot.from_example(name, **options)
+    return PinRobot.from_file(name, **options)
+
+
+def _pairs(words: Sequence[str] | None) -> dict[str, str] | None:
+    if words is None:
+        return None
+    for word in words:
+        if not word.partition("=")[0] or "=" not in word:
+            raise InputError(f"--xacro-arg must be NAME=VALUE, got {word!r}")
+    return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
 def warn(message: str) -> None:

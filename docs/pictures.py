@@ -24,7 +24,7 @@ def pictures() -> dict[str, str]:
     """A page for each picture; that of the panda only where its description is installed."""
     arm = knuckle.PinRobot.from_urdf(ROOT / "urdf_samples" / "sevenr_arm.urdf")
     bent = np.array([0.0, 0.5, 0.0, -1.4, 0.0, 1.2, 0.0])
-    folded = np.array([0.3, 1.2, 0.4, -2.0, 0.4, 2.1, 0.0])
+    folded = np.array([-2.2, 1.9, 0.5, -2.1, -1.3, 1.9, -1.6])
     made = {
         "sevenr_frames": arm.to_html(q=bent, frames="joints"),
         "sevenr_contact": arm.to_html(q=folded, contacts=True),

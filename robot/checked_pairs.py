@@ -16,7 +16,7 @@ from .collider import Body, body
 from .collision import CollisionChecker
 from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
 from .errors import InputError, InputTypeError, unknown_name
-from .findings import NOTE, WARNING, Finding
+from .findings import Finding, finding
 from .manifold import as_generator
 from .pin_appearance import PinAppearance
 
@@ -149,8 +149,7 @@ class CheckedPairs(PinAppearance):
     def _set_up_collisions(self, meshes: str, disabled: Iterable[tuple[str, str, str]] | None) -> None:
         self._hulls = meshes == "hull"
         for name in collision_pairs.hulls(self._collision) if meshes == "hull" else ():
-            message = "is flat, so it has no convex hull; its triangles are checked, without depth"
-            self._findings += (Finding(WARNING, 0, f"collision geometry {name!r}", message),)
+            self._findings += (finding("mesh-flat", 0, "collision geometry", name, "is flat"),)
         if len(self._collision.collisionPairs):
             self._excluded = {}
             self._forget_checkers()
@@ -163,15 +162,15 @@ class CheckedPairs(PinAppearance):
             self._remove_home_collisions()
             at_home = [" and ".join(pair) for pair, reason in self._excluded.items() if reason == HOME]
             if at_home:
-                message = f"{', '.join(at_home)} touch in the home configuration and are not checked"
-                self._findings += (Finding(NOTE, 0, "collision pairs", message),)
+                problem = f"{', '.join(at_home)} touch in the home configuration"
+                self._findings += (finding("home-contact-unchecked", 0, "collision pairs", "", problem),)
 
     def _home_contacts(self) -> tuple[Finding, ...]:
         checker = self._checker()
         touching = checker.pairs[checker.contacts(self.q, 0.0)]
         pairs = sorted({" and ".join(checker.bodies[k].link for k in pair) for pair in touching})
-        message = "touch in the home configuration though the SRDF has them checked: robot.remove_collision_pairs"
-        return (Finding(WARNING, 0, "collision pairs", f"{', '.join(pairs)} {message}"),) if pairs else ()
+        problem = f"{', '.join(pairs)} touch in the home configuration though the SRDF has them checked"
+        return (finding("home-contact", 0, "collision pairs", "", problem),) if pairs else ()
 
     def _init_collision_pairs(self) -> None:
         """Check all pairs but those of neighbouring or rigidly joined links."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .element_checks import numbers
 from .errors import DescriptionError
-from .findings import numbers
 from .xml_tree import XmlTree
 
 _NUMERIC = ("p", "v", "h", "vcount", "float_array", "int_array", "matrix", "translate", "rotate", "scale")

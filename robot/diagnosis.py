@@ -1,13 +1,15 @@
-"""What is wrong with a URDF, all at once: each finding with its line, the element's name, effect and remedy."""
+"""What is wrong with a URDF, all at once: each finding with its code, line, the element's name, effect and remedy."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
-from .findings import ERROR, NOTE, WARNING, Finding, closest, title_of
+from .element_checks import blame
+from .findings import ERROR, NOTE, WARNING, Finding, finding
 from .joint_diagnosis import joint_findings
-from .link_diagnosis import link_findings
+from .link_diagnosis import colour_findings, link_findings
+from .spelling import spelling_findings
 from .xml_tree import XmlTree
 
 __all__ = ["ERROR", "NOTE", "WARNING", "Finding", "diagnose"]
@@ -15,19 +17,31 @@ __all__ = ["ERROR", "NOTE", "WARNING", "Finding", "diagnose"]
 _ONCE = {
     "joint": ("parent", "child", "axis", "limit", "dynamics", "mimic"),
     "link": ("inertial",),
+    "inertial": ("mass", "inertia"),
+    "visual": ("geometry",),
+    "collision": ("geometry",),
 }
 """Elements of which Pinocchio would read the first only."""
 _RESERVED = {"joint": "universe"}
 """Names that Pinocchio needs itself."""
+OTHER_FORMATS = {"sdf": "an SDF", "mujoco": "an MJCF", "mujocoinclude": "an MJCF"}
 
 
 def diagnose(tree: XmlTree) -> list[Finding]:
     """Everything found in a description, in the order of its lines."""
     if tree.root.tag != "robot":
-        other = {"sdf": "an SDF", "mujoco": "an MJCF", "mujocoinclude": "an MJCF"}.get(tree.root.tag)
-        what = f"this is {other} file, not a URDF" if other else "a URDF starts with <robot>"
-        return [Finding(ERROR, tree.line(tree.root), f"<{tree.root.tag}>", what)]
-    found = [*_names(tree), *_repeated(tree), *_unexpanded(tree), *_structure(tree)]
+        other = OTHER_FORMATS.get(tree.root.tag)
+        code = "format-other" if other else "format-unknown"
+        problem = f"this is {other} file, not a URDF" if other else "this is not a URDF; a URDF starts with <robot>"
+        return [blame(tree, code, tree.root, problem)]
+    found = [
+        *_names(tree),
+        *_repeated(tree),
+        *_unexpanded(tree),
+        *_structure(tree),
+        *spelling_findings(tree),
+        *colour_findings(tree),
+    ]
     for link in tree.root.findall("link"):
         found += link_findings(tree, link)
     joints = tree.root.findall("joint")
@@ -35,42 +49,42 @@ def diagnose(tree: XmlTree) -> list[Finding]:
     mimics = {joint.get("name") for joint in joints if joint.find("mimic") is not None}
     for joint in joints:
         found += joint_findings(tree, joint, kinds, mimics)
-    return sorted(found, key=lambda finding: finding.line)
+    return sorted(found, key=lambda one: one.line)
 
 
 def _names(tree: XmlTree) -> Iterator[Finding]:
     for tag in ("link", "joint"):
         first: dict[str, int] = {}
         for element in tree.root.findall(tag):
-            name, line = element.get("name"), tree.line(element)
+            name = element.get("name")
             if not name:
-                yield Finding(ERROR, line, f"<{tag}>", "has no name; give it one")
+                yield blame(tree, "name-missing", element, "has no name")
             elif name in first:
-                yield Finding(ERROR, line, title_of(element), f"this name is taken by line {first[name]}; rename one")
+                yield blame(tree, "name-taken", element, f"this name is taken by line {first[name]}")
             else:
-                first[name] = line
+                first[name] = tree.line(element)
             if name and name == _RESERVED.get(tag):
-                yield Finding(ERROR, line, title_of(element), "is Pinocchio's name for the world; rename it")
+                yield blame(tree, "name-reserved", element, "is Pinocchio's name for the world")
     if tree.root.find("link") is None:
-        yield Finding(ERROR, tree.line(tree.root), "<robot>", "has no links")
+        yield blame(tree, "links-none", tree.root, "has no links")
 
 
 def _repeated(tree: XmlTree) -> Iterator[Finding]:
-    for tag, parts in _ONCE.items():
-        for element in tree.root.findall(tag):
-            for part in parts:
+    for owner in (*tree.root.findall("link"), *tree.root.findall("joint")):
+        for element in (owner, *owner):
+            for part in _ONCE.get(element.tag, ()):
                 for again in element.findall(part)[1:]:
-                    yield Finding(ERROR, tree.line(again), title_of(element), f"has another <{part}>; keep one")
+                    yield blame(tree, "element-repeated", owner, f"has another <{part}>", again)
 
 
 def _unexpanded(tree: XmlTree) -> Iterator[Finding]:
     for element in tree.root.iter():
+        line = tree.line(element)
         if ":" in element.tag and element.tag.split(":")[0] == "xacro":
-            yield Finding(ERROR, tree.line(element), f"<{element.tag}>", "is xacro; run the file through xacro first")
+            yield finding("xacro-left", line, f"<{element.tag}>", "", "is xacro")
         for key, value in element.attrib.items():
             if "${" in value or "$(" in value:
-                where = f"<{element.tag} {key}>"
-                yield Finding(ERROR, tree.line(element), where, f"{value!r} was not expanded; run xacro first")
+                yield finding("expression-left", line, f"<{element.tag} {key}>", "", f"{value!r:.60} was not expanded")
 
 
 def _structure(tree: XmlTree) -> Iterator[Finding]:
@@ -78,21 +92,21 @@ def _structure(tree: XmlTree) -> Iterator[Finding]:
     links = {name for link in tree.root.findall("link") if (name := link.get("name"))}
     above: dict[str, tuple[str, str]] = {}
     for joint in tree.root.findall("joint"):
-        line, title = tree.line(joint), title_of(joint)
         ends = [_end(joint, "parent"), _end(joint, "child")]
         for tag, end in zip(("parent", "child"), ends, strict=True):
             if not end:
-                yield Finding(ERROR, line, title, f'has no <{tag} link="...">')
+                yield blame(tree, "joint-end-missing", joint, f'has no <{tag} link="...">')
             elif end not in links:
-                yield Finding(ERROR, line, title, f"its {tag} {end!r} does not exist" + closest(end, links))
+                problem = f"its {tag} {end!r} does not exist" + tree.names.closest(end, links)
+                yield blame(tree, "joint-end-unknown", joint, problem)
         parent, child = ends
         if not parent or not child or parent not in links or child not in links:
             continue
         if parent == child:
-            yield Finding(ERROR, line, title, f"parent and child are the same link {child!r}")
+            yield blame(tree, "joint-own-child", joint, f"parent and child are the same link {child!r}")
         elif child in above:
-            other = above[child][0]
-            yield Finding(ERROR, line, title, f"link {child!r} hangs on joint {other!r} already; a link has one parent")
+            problem = f"link {child!r} hangs on joint {above[child][0]!r} already"
+            yield blame(tree, "link-two-parents", joint, problem)
         else:
             above[child] = joint.get("name") or "?", parent
     yield from _roots(tree, links, above)
@@ -105,8 +119,8 @@ def _roots(tree: XmlTree, links: set[str], above: dict[str, tuple[str, str]]) ->
         if link.get("name") and link.get("name") not in above
     ]
     if len(roots) > 1:
-        listed = ", ".join(map(repr, roots[:5])) + (", ..." if len(roots) > 5 else "")
-        yield Finding(ERROR, 0, "<robot>", f"has {len(roots)} root links ({listed}); join them by a fixed joint")
+        some = ", ".join(map(repr, roots[:5])) + (", ..." if len(roots) > 5 else "")
+        yield finding("roots-several", 0, "<robot>", "", f"has {len(roots)} root links ({some})")
     rooted: set[str] = set(roots)
     for start in above:
         path: dict[str, None] = {}  # a set that remembers the order
@@ -117,8 +131,8 @@ def _roots(tree: XmlTree, links: set[str], above: dict[str, tuple[str, str]]) ->
         if link in path:
             members = list(path)
             cycle = members[members.index(link) :]
-            names = " -> ".join(above[member][0] for member in cycle)
-            yield Finding(ERROR, 0, "<robot>", f"the joints {names} make a loop; a robot must be a tree")
+            names = " -> ".join(above[member][0] for member in cycle[:20]) + (" -> ..." if len(cycle) > 20 else "")
+            yield finding("joint-loop", 0, "<robot>", "", f"the joints {names} make a loop")
         rooted.update(path)
 
 

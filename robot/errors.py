@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class KnuckleError(Exception):
@@ -37,7 +38,16 @@ class UnknownNameError(InputError, LookupError):
 
 
 class DescriptionError(KnuckleError, ValueError):
-    """A robot description is unreadable, malformed, or does not describe a robot."""
+    """A robot description is unreadable, malformed, or does not describe a robot.
+
+    Attributes:
+        findings: Everything found in it, each a `knuckle.robot.findings.Finding`.
+    """
+
+    def __init__(self, message: str, findings: Iterable[Any] = ()) -> None:
+        """The message, and what it tells about."""
+        super().__init__(message)
+        self.findings: tuple[Any, ...] = tuple(findings)
 
 
 class UnsupportedError(KnuckleError, NotImplementedError):

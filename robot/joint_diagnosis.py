@@ -6,7 +6,8 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 
-from .findings import ERROR, WARNING, Finding, closest, number_findings, numbers, origin_findings, title_of
+from .element_checks import blame, number_findings, numbers, origin_findings
+from .findings import Finding
 from .xml_tree import XmlTree
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -24,65 +25,84 @@ def joint_findings(
         kinds: Types of all joints by name.
         mimics: Names of the joints that mimic another.
     """
-    kind, title, line = joint.get("type"), title_of(joint), tree.line(joint)
+    kind = joint.get("type")
     if kind not in JOINT_TYPES:
-        close = closest(kind or "", JOINT_TYPES)
-        yield Finding(ERROR, line, title, f"type {kind!r} is none of {', '.join(JOINT_TYPES)}{close}")
+        close = tree.names.closest(kind or "", JOINT_TYPES)
+        problem = f"type {kind!r:.60} is none of {', '.join(JOINT_TYPES)}{close}"
+        yield blame(tree, "joint-type-unknown", joint, problem)
         return
     yield from origin_findings(tree, joint, joint)
     if kind == "fixed":
         return
-    axis = joint.find("axis")
-    if axis is not None and kind != "floating":
-        value = numbers(axis.get("xyz"), 3)
-        if value is None or not any(value):
-            message = f"axis {axis.get('xyz')!r} must be three numbers, not all 0"
-            yield Finding(ERROR, tree.line(axis), title, message)
-        elif not 1e-6 <= math.hypot(*value) <= 1e6:  # squares of the extremes under- and overflow
-            message = f"axis {axis.get('xyz')!r} must be about of length 1"
-            yield Finding(ERROR, tree.line(axis), title, message)
-        elif kind == "planar" and (value[0] or value[1]):
-            message = (
-                f"planar joints move in x-y and turn about z; turn the origin so that axis {axis.get('xyz')!r} is z"
-            )
-            yield Finding(ERROR, tree.line(axis), title, message)
-    dynamics = joint.find("dynamics")
-    if dynamics is not None:
-        for key in ("damping", "friction"):
-            yield from number_findings(tree, joint, dynamics, key, 1)
-            value = numbers(dynamics.get(key), 1)
-            if value is not None and value[0] < 0:
-                message = f"{key} {dynamics.get(key)!r} must not be negative"
-                yield Finding(ERROR, tree.line(dynamics), title, message)
+    if kind != "floating":
+        yield from _axis(tree, joint, kind)
+    yield from _dynamics(tree, joint)
     if kind in ONE_DOF:
         yield from _limit(tree, joint, kind)
     yield from _mimic(tree, joint, kind, kinds, mimics)
 
 
+def _axis(tree: XmlTree, joint: ET.Element, kind: str) -> Iterator[Finding]:
+    axis = joint.find("axis")
+    if axis is None:
+        return
+    text, value = axis.get("xyz"), numbers(axis.get("xyz"), 3)
+    if value is None or not any(value):
+        yield blame(tree, "axis-number", joint, f"axis {text!r:.60} must be three numbers, not all 0", axis)
+    elif not 1e-6 <= math.hypot(*value) <= 1e6:  # squares of the extremes under- and overflow
+        yield blame(tree, "axis-length", joint, f"axis {text!r:.60} must be about of length 1", axis)
+    elif kind == "planar" and (value[0] or value[1]):
+        problem = f"planar joints move in x-y and turn about z, not about axis {text!r:.60}"
+        yield blame(tree, "axis-planar", joint, problem, axis)
+
+
+def _dynamics(tree: XmlTree, joint: ET.Element) -> Iterator[Finding]:
+    dynamics = joint.find("dynamics")
+    for key in ("damping", "friction") if dynamics is not None else ():
+        assert dynamics is not None
+        yield from number_findings(tree, "dynamics-number", joint, dynamics, key, 1)
+        value = numbers(dynamics.get(key), 1)
+        if value is not None and value[0] < 0:
+            problem = f"{key} {dynamics.get(key)!r:.60} must not be negative"
+            yield blame(tree, "dynamics-negative", joint, problem, dynamics)
+
+
 def _limit(tree: XmlTree, joint: ET.Element, kind: str) -> Iterator[Finding]:
-    title, limit = title_of(joint), joint.find("limit")
+    limit = joint.find("limit")
     if limit is None:
         if kind != "continuous":
-            yield Finding(WARNING, tree.line(joint), title, "has no <limit>; it is taken as unlimited")
+            yield blame(tree, "limit-missing", joint, "has no <limit>")
         return
-    line, bounds = tree.line(limit), {}
-    for key in ("lower", "upper", "effort", "velocity"):
-        text = limit.get(key)
-        value = numbers(text, 1)
-        if text is not None and value is None and not (key in ("effort", "velocity") and _infinite(text)):
-            yield Finding(ERROR, line, title, f"limit {key}={text!r} must be a finite number")
-        elif key in ("lower", "upper"):
-            bounds[key] = value
-            if text is None and kind != "continuous":
-                yield Finding(WARNING, line, title, f"limit has no {key}; it is taken as unlimited on that side")
-        elif value is not None and value[0] < 0:
-            yield Finding(ERROR, line, title, f"limit {key}={text!r} must not be negative")
-        elif (value is None and text is None) or (value is not None and value[0] == 0):
-            what = "is 0" if text is not None else "is missing"
-            yield Finding(WARNING, line, title, f"limit {key} {what}; it is taken as unlimited")
-    lower, upper = bounds.get("lower"), bounds.get("upper")
-    if kind != "continuous" and lower and upper and lower[0] > upper[0]:
-        yield Finding(ERROR, line, title, f"lower limit {lower[0]:g} exceeds upper limit {upper[0]:g}; swap them")
+    for key in ("effort", "velocity"):
+        yield from _rate(tree, joint, limit, key)
+    bounds = {}
+    for key in ("lower", "upper"):
+        bounds[key] = numbers(limit.get(key), 1)
+        if limit.get(key) is not None and bounds[key] is None:  # of any size: what is huge means no limit
+            problem = f"<limit {key}={limit.get(key)!r:.60}> must be one finite number"
+            yield blame(tree, "limit-number", joint, problem, limit)
+        if limit.get(key) is None and kind != "continuous":
+            yield blame(tree, "limit-bound-missing", joint, f"limit has no {key}", limit)
+    lower, upper = bounds["lower"], bounds["upper"]
+    if kind == "continuous" or not lower or not upper:
+        return
+    if lower[0] > upper[0]:
+        problem = f"lower limit {lower[0]:g} exceeds upper limit {upper[0]:g}"
+        yield blame(tree, "limit-crossed", joint, problem, limit)
+    elif lower[0] == upper[0]:
+        yield blame(tree, "joint-locked", joint, f"lower and upper limit are both {lower[0]:g}", limit)
+
+
+def _rate(tree: XmlTree, joint: ET.Element, limit: ET.Element, key: str) -> Iterator[Finding]:
+    text, value = limit.get(key), numbers(limit.get(key), 1)
+    if text is None:
+        yield blame(tree, "limit-rate-missing", joint, f"limit {key} is missing", limit)
+    elif value is None and not _infinite(text):
+        yield blame(tree, "limit-number", joint, f"<limit {key}={text!r:.60}> must be one finite number", limit)
+    elif value is not None and value[0] < 0:
+        yield blame(tree, "limit-negative", joint, f"limit {key}={text!r:.60} must not be negative", limit)
+    elif value is not None and value[0] == 0:
+        yield blame(tree, "limit-rate-zero", joint, f"limit {key} is 0", limit)
 
 
 def _infinite(text: str) -> bool:
@@ -95,20 +115,21 @@ def _infinite(text: str) -> bool:
 def _mimic(
     tree: XmlTree, joint: ET.Element, kind: str, kinds: Mapping[str | None, str | None], mimics: set[str | None]
 ) -> Iterator[Finding]:
-    mimic, title = joint.find("mimic"), title_of(joint)
+    mimic = joint.find("mimic")
     if mimic is None:
         return
-    line, leader = tree.line(mimic), mimic.get("joint")
+    leader = mimic.get("joint")
     for key in ("multiplier", "offset"):
-        yield from number_findings(tree, joint, mimic, key, 1)
+        yield from number_findings(tree, "mimic-number", joint, mimic, key, 1)
     if kind not in ONE_DOF:
-        yield Finding(ERROR, line, title, f"a {kind} joint cannot mimic another")
+        yield blame(tree, "mimic-joint-type", joint, f"a {kind} joint cannot mimic another", mimic)
     if leader not in kinds:
-        close = closest(leader or "", [name for name in kinds if name])
-        yield Finding(ERROR, line, title, f"mimics joint {leader!r}, which does not exist{close}")
+        close = tree.names.closest(leader or "", (name for name in kinds if name))
+        problem = f"mimics joint {leader!r}, which does not exist{close}"
+        yield blame(tree, "mimic-leader-unknown", joint, problem, mimic)
     elif leader == joint.get("name"):
-        yield Finding(ERROR, line, title, "mimics itself")
+        yield blame(tree, "mimic-self", joint, "mimics itself", mimic)
     elif leader in mimics:
-        yield Finding(ERROR, line, title, f"mimics {leader!r}, which mimics another joint; name the first leader")
+        yield blame(tree, "mimic-chain", joint, f"mimics {leader!r}, which mimics another joint", mimic)
     elif kinds[leader] not in ONE_DOF:
-        yield Finding(ERROR, line, title, f"mimics {leader!r}, which is {kinds[leader]}")
+        yield blame(tree, "mimic-leader-type", joint, f"mimics {leader!r}, which is {kinds[leader]}", mimic)

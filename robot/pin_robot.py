@@ -12,17 +12,15 @@ import pinocchio as pin
 from . import overrides
 from .arrays import vector
 from .couplings import Coupling, check_couplings
+from .described import Described
 from .errors import InputError, InputTypeError, unknown_name
-from .findings import NOTE, Finding
-from .kinematic_queries import alias
+from .findings import Finding, finding
 from .parameters import ExtraLimits
-from .reduction import Reduction
-from .semantics import report, semantics
 from .transformation import as_transformation
 from .wrapper import models_of
 
 
-class PinRobot(Reduction):
+class PinRobot(Described):
     """A robot whose laws are Pinocchio's, in the coordinates of its user.
 
     Args:
@@ -83,72 +81,8 @@ class PinRobot(Reduction):
         if not len(moved):
             return ()
         names = ", ".join(f"{self.coordinate_names[i]} to {self._home[i]:.4g}" for i in moved)
-        return (Finding(NOTE, 0, "home", f"zero is outside the limits; moved to the nearest bound: {names}"),)
-
-    @classmethod
-    def from_urdf(
-        cls,
-        path: Any = None,
-        package_dirs: Any = None,
-        *,
-        strict: bool = False,
-        tcp: str | None = None,
-        base_placement: Any = None,
-        home_configuration: Any = None,
-        gravity: Any = (0.0, 0.0, -9.81),
-        rng: Any = None,
-        root_joint: str = "fixed",
-        mimic: bool = True,
-        srdf: Any = None,
-        collision_meshes: str = "hull",
-        urdf_file: Any = None,
-        package_dir: Any = None,
-    ) -> PinRobot:
-        """Load a robot from a URDF file.
-
-        Args:
-            path: The file.
-            package_dirs: Folder or folders to search for meshes; the file's own folder and those above are, too.
-            strict: Raise where the description must be guessed at, instead of warning (see `robot.loading`).
-            tcp: Frame of the tool; by default the last frame on the longest chain of joints.
-            base_placement: Pose of the base in the world.
-            home_configuration: Configuration to start in; by default neutral, moved into the limits.
-            gravity: Acceleration of free fall (3,) in world axes [m/s^2].
-            rng: Generator or seed used where a call brings none.
-            root_joint: How the root link moves in the world: "fixed", "floating" or "planar".
-            mimic: Couple joints that mimic others; otherwise they are joints like all others.
-            srdf: Path of an SRDF file or an Srdf: which pairs of links are not checked for collision, and, where not
-                given here, the tcp (if it names one tool) and the home configuration (a state called "home", "rest",
-                "ready" or "default").
-            collision_meshes: "hull" or "exact", see the class.
-            urdf_file: Alias of path.
-            package_dir: Alias of package_dirs.
-
-        Raises:
-            DescriptionError: if the file cannot be read or describes no robot.
-        """
-        from .loading import load_urdf
-
-        if urdf_file is not None:
-            path = alias(path, urdf_file, "path", "urdf_file")
-        if package_dir is not None:
-            package_dirs = alias(package_dirs, package_dir, "package_dirs", "package_dir")
-        loaded = load_urdf(path, package_dirs, strict=strict, gravity=gravity, root_joint=root_joint, mimic=mimic)
-        followers = [coupling.follower for coupling in loaded.couplings]
-        said = None if srdf is None else semantics(srdf, loaded.model, followers)
-        if said is not None:
-            report(said.findings, "the SRDF", strict=strict)
-        return cls(
-            wrapper=(loaded.model, loaded.collision, loaded.visual),
-            home_configuration=said.home if said and home_configuration is None else home_configuration,
-            base_placement=base_placement,
-            rng=rng,
-            tcp=said.tcp if said and tcp is None else tcp,
-            couplings=loaded.couplings,
-            findings=loaded.findings + (said.findings if said else ()),
-            collision_meshes=collision_meshes,
-            disabled_pairs=said.disabled_pairs if said else None,
-        )
+        problem = f"zero is outside the limits; moved to the nearest bound: {names}"
+        return (finding("home-moved", 0, "home", "", problem),)
 
     @classmethod
     def empty(
@@ -167,11 +101,6 @@ class PinRobot(Reduction):
         model = pin.Model()
         model.name, model.gravity = name, pin.Motion(vector(gravity, 3, "gravity"), np.zeros(3))
         return cls(wrapper=model, base_placement=base_placement, rng=rng)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was guessed at when the description was read, see `robot.diagnosis`."""
-        return self._findings
 
     def add_frame(self, name: str, parent_frame: str, placement: Any) -> int:
         """Add a frame fixed to another.

@@ -11,7 +11,7 @@ from typing import Any
 import pinocchio as pin
 
 from .errors import DescriptionError, InputTypeError
-from .findings import NOTE, Finding
+from .findings import NOTE, Finding, finding, listed
 from .srdf import Srdf
 
 _log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ def semantics(srdf: Any, model: pin.Model, followers: Iterable[str] = ()) -> Sem
     findings = srdf.findings + srdf.unknown_names(links, [*joints, *fixed])
     tip = tips[0] if len(tips) == 1 else None
     if tip is not None:
-        findings += (Finding(NOTE, 0, "tcp", f"{tip!r}, the tool that the SRDF names; tcp= chooses another"),)
+        findings += (finding("srdf-tcp", 0, "tcp", tip, "is the tool that the SRDF names"),)
     return Semantics(pairs, tip, home or None, findings)
 
 
@@ -72,9 +72,9 @@ def report(findings: tuple[Finding, ...], source: str, *, strict: bool) -> None:
     Raises:
         DescriptionError: in strict mode, with all warnings.
     """
-    wrong = [str(finding) for finding in findings if finding.severity != NOTE]
+    wrong = [found for found in findings if found.severity != NOTE]
     if wrong:
-        text = f"{source}: " + "\n  ".join(wrong)
+        text = listed(source, wrong, "does not fit the robot in full")
         if strict:
-            raise DescriptionError(text)
+            raise DescriptionError(text, findings)
         _log.warning("%s", text)

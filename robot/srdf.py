@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any
 
 from .errors import InputError, InputTypeError, unknown_name
-from .findings import WARNING, Finding, closest
+from .findings import Finding, Suggestions, finding
 from .scene_document import write_file
 from .srdf_parts import LinkPair, Pair, SrdfEndEffector, SrdfGroup, SrdfState
 from .srdf_xml import parse_srdf, read_srdf, written_srdf
@@ -143,39 +143,38 @@ class Srdf:
 
     def unknown_names(self, links: Iterable[str], joints: Iterable[str]) -> tuple[Finding, ...]:
         """A warning with its line for every link, joint or group that does not exist in the robot or here."""
-        known_links, known_joints = set(links), set(joints)
-        groups = {group.name for group in self.groups}
-        found = []
-        for line, where, kind, name in self._mentioned():
-            known = {"link": known_links, "joint": known_joints, "group": groups}[kind]
+        named = {"link": links, "joint": joints, "group": [group.name for group in self.groups]}
+        options = {kind: dict.fromkeys(sorted(names)) for kind, names in named.items()}
+        suggestions, found = Suggestions(), []
+        for line, element, owner, kind, name in self._mentioned():
+            known = options[kind]
             if name not in known:
-                found.append(
-                    Finding(WARNING, line, where, f"there is no {kind} {name!r}{closest(name, sorted(known))}")
-                )
-        return tuple(sorted(found, key=lambda finding: finding.line))
+                problem = f"there is no {kind} {name!r}{suggestions.closest(name, known)}"
+                found.append(finding("srdf-unknown-name", line, element, owner, problem))
+        return tuple(sorted(found, key=lambda one: one.line))
 
-    def _mentioned(self) -> Iterator[tuple[int, str, str, str]]:
-        """Every name that stands for something: line, element, kind of thing, name."""
+    def _mentioned(self) -> Iterator[tuple[int, str, str, str, str]]:
+        """Every name that stands for something: line, element and its name, kind of thing, name."""
         for group in self.groups:
-            where = f"group {group.name!r}"
+            here = (group.line, "group", group.name)
             for kind, names in (("joint", group.joints), ("link", group.links), ("group", group.groups)):
-                yield from ((group.line, where, kind, name) for name in names)
-            yield from ((group.line, where, "link", name) for chain in group.chains for name in chain)
+                yield from ((*here, kind, name) for name in names)
+            yield from ((*here, "link", name) for chain in group.chains for name in chain)
         for state in self.states:
-            where = f"group_state {state.name!r}"
+            here = (state.line, "group_state", state.name)
             if state.group:
-                yield state.line, where, "group", state.group
-            yield from ((state.line, where, "joint", joint) for joint, _ in state.values)
+                yield *here, "group", state.group
+            yield from ((*here, "joint", joint) for joint, _ in state.values)
         for tool in self.end_effectors:
-            where = f"end_effector {tool.name!r}"
-            yield tool.line, where, "link", tool.parent_link
+            here = (tool.line, "end_effector", tool.name)
+            yield *here, "link", tool.parent_link
             for name in (tool.group, tool.parent_group):
                 if name:
-                    yield tool.line, where, "group", name
+                    yield *here, "group", name
         for tag, pairs in (("disable_collisions", self.disabled_pairs), ("enable_collisions", self.enabled_pairs)):
             for pair in pairs:
-                yield from ((pair.line, f"<{tag}>", "link", name) for name in (pair.link1, pair.link2))
-        yield from ((0, "<disable_default_collisions>", "link", name) for name in self.unchecked_links)
+                yield from ((pair.line, f"<{tag}>", "", "link", name) for name in (pair.link1, pair.link2))
+        yield from ((0, "<disable_default_collisions>", "", "link", name) for name in self.unchecked_links)
 
 
 def _pair(key: Any, reason: Any) -> LinkPair:

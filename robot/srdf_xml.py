@@ -9,8 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .element_checks import blame, numbers
 from .errors import DescriptionError, InputError, InputTypeError
-from .findings import WARNING, Finding, numbers, title_of
+from .findings import Finding
 from .srdf_parts import LinkPair, SrdfEndEffector, SrdfGroup, SrdfState
 from .xml_tree import XmlTree
 
@@ -71,7 +72,7 @@ class _Reader:
         """Everything the document says."""
         root = self.tree.root
         if root.find("link") is not None or root.find("joint") is not None:
-            self._note(root, "has links and joints like a URDF; an SRDF has groups and pairs only")
+            self._note("srdf-foreign", root, "has links and joints like a URDF")
         return dict(
             name=root.get("name") or "",
             groups=self._each("group", self._group),
@@ -84,8 +85,8 @@ class _Reader:
             findings=tuple(sorted(self.found, key=lambda finding: finding.line)),
         )
 
-    def _note(self, element: ET.Element, message: str) -> None:
-        self.found.append(Finding(WARNING, self.tree.line(element), title_of(element), message))
+    def _note(self, code: str, element: ET.Element, problem: str) -> None:
+        self.found.append(blame(self.tree, code, element, problem))
 
     def _each(self, tag: str, read: Callable[[ET.Element], T]) -> tuple[T, ...]:
         return tuple(self._readable(self.tree.root, tag, read))
@@ -95,7 +96,7 @@ class _Reader:
             try:
                 yield read(element)
             except _IncompleteError as error:
-                self._note(element, f"{error}; it is left out")
+                self._note("srdf-incomplete", element, str(error))
 
     def _attributes(self, element: ET.Element, *names: str) -> list[str]:
         for name in names:

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from xml.parsers import expat
 
 from .errors import DescriptionError
+from .findings import Suggestions, refusal
 
 DEEPEST = 100
 """Elements inside one another that are still read; robot descriptions have about six."""
@@ -17,10 +18,11 @@ class XmlTree:
     Attributes:
         root: The outermost element.
         source: What the document is called in messages.
+        names: Suggests names for those that do not exist.
     """
 
     def __init__(self, data: bytes, source: str) -> None:
-        self.source = source
+        self.source, self.names = source, Suggestions()
         self._lines: dict[ET.Element, int] = {}
         self.root = self._read(data)
 
@@ -38,7 +40,9 @@ class XmlTree:
             nonlocal depth
             depth += 1
             if depth > DEEPEST:
-                raise DescriptionError(f"{self.source}:{parser.CurrentLineNumber}: elements more than {DEEPEST} deep")
+                raise refusal(
+                    "xml-too-deep", self.source, f"elements more than {DEEPEST} deep", parser.CurrentLineNumber
+                )
             self._lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
 
         def end(tag: str) -> None:
@@ -47,9 +51,7 @@ class XmlTree:
             builder.end(tag)
 
         def entity(*_: object) -> None:
-            raise DescriptionError(
-                f"{self.source}:{parser.CurrentLineNumber}: entity declarations are refused; write the text itself"
-            )
+            raise refusal("xml-entity", self.source, "entity declarations are refused", parser.CurrentLineNumber)
 
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.CharacterDataHandler = builder.data
@@ -58,9 +60,9 @@ class XmlTree:
             parser.Parse(data, True)
         except expat.ExpatError as error:
             what = expat.ErrorString(error.code)
-            raise DescriptionError(f"{self.source}:{error.lineno}: not well-formed XML: {what}") from None
+            raise refusal("xml-malformed", self.source, f"not well-formed XML: {what}", error.lineno) from None
         except (ValueError, LookupError) as error:  # an encoding nobody knows
             if isinstance(error, DescriptionError):
                 raise
-            raise DescriptionError(f"{self.source}: cannot be decoded: {error}") from None
+            raise refusal("xml-encoding", self.source, f"cannot be decoded: {error}") from None
         return builder.close()

@@ -113,12 +113,66 @@ def test_inspect_of_a_long_chain_with_long_names_stays_within_the_terminal(tmp_p
     assert len(run_json(capsys, "inspect", str(path))["joints"]) == 60
 
 
-def test_inspect_with_findings_exits_1(tmp_path: Path, capsys: Captured) -> None:
+def test_inspect_of_a_robot_with_warnings_exits_1_only_when_strict(tmp_path: Path, capsys: Captured) -> None:
     source = Path(PLANAR).read_text(encoding="utf-8")
     path = tmp_path / "weak.urdf"
     path.write_text(source.replace('effort="', 'effort="0" was="', 1), encoding="utf-8")
-    assert len(run_json(capsys, "inspect", str(path), code=1)["findings"]) == 1
-    assert "Findings" in run_text(capsys, "inspect", str(path), code=1)
+    (found,) = run_json(capsys, "inspect", str(path))["findings"]
+    assert found["code"] == "limit-rate-zero" and found["name"] == "shoulder" and found["line"] > 0
+    assert "Findings" in run_text(capsys, "inspect", str(path))
+    assert run_json(capsys, "inspect", str(path), "--strict", code=1)["joints"]
+
+
+def test_inspect_of_a_broken_robot_lists_everything_and_exits_1(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "bad.urdf"
+    source = Path(PLANAR).read_text(encoding="utf-8")
+    path.write_text(source.replace('effort="', 'effort="-', 1).replace('link="link2"', 'link="link3"', 1))
+    data = run_json(capsys, "inspect", str(path), code=1)
+    assert data["robot"] is None
+    assert {"limit-negative", "joint-end-unknown"} < {found["code"] for found in data["findings"]}
+    text = run_text(capsys, "inspect", str(path), code=1)
+    assert "no robot" in text and "did you mean" in text and "[limit-negative]" in text
+    assert main(["fk", str(path)]) == 2  # others have nothing to say about it
+
+
+def test_inspect_shows_geometry_with_its_files_and_what_is_missing(tmp_path: Path, capsys: Captured) -> None:
+    source = (SAMPLES / "cube_meshes.urdf").read_text(encoding="utf-8")
+    path = tmp_path / "lost.urdf"
+    path.write_text(source.replace("meshes/cube.stl", str(SAMPLES / "meshes" / "cube.stl")), encoding="utf-8")
+    status = {(g["link"], g["use"]): g["status"] for g in run_json(capsys, "inspect", str(path))["geometry"]}
+    assert status[("base", "collision")] == "ok" and status[("slider", "visual")] == "mesh-missing"
+    text = run_text(capsys, "inspect", str(path))
+    assert "cube.stl" in text and "MESH-MISSING" in text
+
+
+def test_inspect_tells_masses_with_and_without_the_base(capsys: Captured) -> None:
+    data = run_json(capsys, "inspect", PLANAR)
+    assert (data["mass"], data["moving_mass"]) == (pytest.approx(7.2), pytest.approx(3.6))
+    data = run_json(capsys, "inspect", QUADRUPED)
+    trunk = next(link["mass"] for link in data["links"] if link["parent"] is None or link["joint"] == "floating")
+    assert data["moving_mass"] < data["mass"] and data["mass"] == pytest.approx(13.2)
+    assert trunk >= 0
+
+
+def test_robots_are_named_as_examples_and_in_other_formats(tmp_path: Path, capsys: Captured) -> None:
+    assert run_json(capsys, "inspect", "planar_2r")["robot"] == "planar_2r"
+    path = tmp_path / "one.xml"
+    body = '<body name="a"><joint name="j"/><geom type="sphere" size="0.1"/></body>'
+    path.write_text(f'<mujoco model="one"><worldbody>{body}</worldbody></mujoco>')
+    assert run_json(capsys, "inspect", str(path))["robot"] == "one"
+    path = tmp_path / "one.urdf.xacro"
+    path.write_text(
+        '<robot name="$(arg name)" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:arg name="name" default="x"/><link name="a"/></robot>'
+    )
+    assert run_json(capsys, "inspect", str(path), "--xacro-arg", "name=mine")["robot"] == "mine"
+
+
+def test_limits_files_override_limits(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "joint_limits.yaml"
+    path.write_text("joint_limits: {elbow: {max_velocity: 0.25}}")
+    joints = run_json(capsys, "inspect", PLANAR, "--joint-limits", str(path))["joints"]
+    assert joints[1]["velocity_limit"] == [0.25]
 
 
 # fk
@@ -333,6 +387,9 @@ def test_doctor_exits_1_when_the_kernel_is_broken(monkeypatch: pytest.MonkeyPatc
         (["ik", PLANAR, "--xyz", "1", "0", "0", "--frame", "tcq"], "tcq"),
         (["ik", PLANAR, "--xyz", "1", "0", "0", "--position-tolerance", "0"], "--position-tolerance"),
         (["ik", PLANAR, "--xyz", "1", "0", "0", "--rotation-tolerance", "x"], "--rotation-tolerance"),
+        (["inspect", PLANAR, "--xacro-arg", "x"], "--xacro-arg"),
+        (["inspect", "planar_2"], "planar_2"),
+        (["inspect", PLANAR, "--joint-limits", "none.yaml"], "none.yaml"),
         (["demo", DUAL], "tcp"),
         (["doctor", "--q", "1"], "--q"),
     ],

@@ -18,7 +18,7 @@ from knuckle import (
     UnknownNameError,
     UnsupportedError,
 )
-from knuckle.robot import loading, native
+from knuckle.robot import description_source, native
 
 from . import samples
 
@@ -160,7 +160,6 @@ def test_what_is_guessed_is_said_and_refused_when_strict(name: str, write, caplo
 
 
 NOTED = {
-    "triangle": (robot_text(joint()).replace('izz="1"', 'izz="2.1"'), "line 1: link 'b': principal moments 1, 1, 2.1"),
     "no mass": (
         robot_text(joint(), '<link name="c"/>', joint(name="k", parent="b", child="c")),
         "line 1: joint 'k': moves nothing that has mass",
@@ -185,11 +184,23 @@ def test_a_flat_body_and_a_massless_follower_are_nothing_odd(write) -> None:
     assert np.isfinite(robot.fd([1.0])).all()
 
 
-def test_negative_moments_are_a_warning(write) -> None:
-    path = write(robot_text(joint()).replace('izz="1"', 'izz="-1"'))
-    assert "one is negative" in PinRobot.from_urdf(path).findings[0].message
-    with pytest.raises(DescriptionError, match="one is negative"):
+@pytest.mark.parametrize(("izz", "message"), [("-1", "one is negative"), ("2.1", "no body has one above the sum")])
+def test_impossible_moments_are_a_warning(izz: str, message: str, write) -> None:
+    path = write(robot_text(joint()).replace('izz="1"', f'izz="{izz}"'))
+    assert message in PinRobot.from_urdf(path).findings[0].message
+    with pytest.raises(DescriptionError, match=message):
         PinRobot.from_urdf(path, strict=True)
+
+
+def test_an_empty_dynamics_element_is_nothing(write, capfd) -> None:
+    robot = PinRobot.from_urdf(write(robot_text(joint(LIMIT + "<dynamics/>"))), strict=True)
+    assert robot.motors.damping.tolist() == [0.0] and capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("part", ['<origin xyz="1e300 0 0"/>', '<mimic joint="j" multiplier="1e300"/>'])
+def test_numbers_beyond_all_reason_are_refused(part: str, write) -> None:
+    with pytest.raises(DescriptionError, match=r"up to 1e\+12"):
+        PinRobot.from_urdf(write(robot_text(joint(LIMIT + part))))
 
 
 def test_the_root_joint_takes_a_free_name(write) -> None:
@@ -228,7 +239,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, write, monkeypatch) -> None:
         PinRobot.from_urdf("bad\0name.urdf")
     with pytest.raises(DescriptionError):
         PinRobot.from_urdf("x" * 5000)
-    monkeypatch.setattr(loading, "LARGEST_FILE", 100)
+    monkeypatch.setattr(description_source, "LARGEST_FILE", 100)
     with pytest.raises(DescriptionError, match="larger"):
         PinRobot.from_urdf(write(robot_text(joint())))
 

@@ -32,7 +32,7 @@ from tests.samples import SAMPLES, load, path_of
 
 SEVEN = str(path_of("sevenr_arm"))
 Q = np.array([0.3, 0.5, -0.4, -1.4, 0.2, 1.2, 0.1])
-TOUCHING = np.array([0.3, 1.2, 0.4, -2.0, 0.4, 2.1, 0.0])
+TOUCHING = np.array([-2.2, 1.9, 0.5, -2.1, -1.3, 1.9, -1.6])
 
 
 def scene_of(page: str) -> list[dict[str, Any]]:
