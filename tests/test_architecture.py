@@ -9,7 +9,13 @@ from pathlib import Path
 import knuckle
 
 ROOT = Path(__file__).resolve().parents[1]
-BELOW = {"robot": set(), "ik": {"robot"}, "controllers": {"robot", "ik"}, "cli": {"robot", "ik", "controllers"}}
+BELOW = {
+    "robot": set(),
+    "ik": {"robot"},
+    "controllers": {"robot", "ik"},
+    "checks": {"robot", "ik"},
+    "cli": {"robot", "ik", "controllers", "checks"},
+}
 CALLED_FROM_THE_FACADE = {"robot": {"ik"}}  # what methods of the robot import when they are called
 WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "pinocchio": "robot/",
@@ -19,7 +25,8 @@ WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "xacro": "robot/xacro_reading.py",
     "yaml": "robot/limits_file.py",
     "daqp": "ik/velocity_qp.py",
-    "matplotlib": ("ik/debug.py", "controllers/recording.py"),
+    "toppra": "checks/retiming.py",
+    "matplotlib": ("ik/debug.py", "controllers/recording.py", "checks/plots.py"),
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
 PUBLIC = ROOT / "python" / "knuckle" / "__init__.py"
