@@ -229,11 +229,14 @@ struct Kernel {
   void (*solve)(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
   // many problems, one a lane
   void (*solve_batch)(const Chain &, const IkOptions &, const IkProblem *, long count, IkAnswer *);
-  // bytes of scratch, 64-aligned, that the two below need
+  // bytes of scratch, 64-aligned, that those below need
   long (*collision_room)(const Collider &);
   // (count, nq) -> a Contact each: any pair closer than margin; `pairs`, unless null, (count, pairs): of every pair
   void (*touching)(const Collider &, const double *q, long count, double margin, void *room, signed char *out,
                    signed char *pairs);
+  // the same where every pair has a margin of its own at every configuration: margins (count, pairs)
+  void (*approaching)(const Collider &, const double *q, long count, const double *margins, void *room,
+                      signed char *out, signed char *pairs);
   // one configuration: the nearest pair not farther than `limit` that is apart for certain, and a Contact for every
   // pair: kUndecided where it may be nearer or overlaps, kTouching never
   void (*nearest)(const Collider &, const double *q, double limit, void *room, Nearest &, signed char *pairs);

@@ -13,8 +13,9 @@ BELOW = {
     "robot": set(),
     "ik": {"robot"},
     "controllers": {"robot", "ik"},
+    "checks": {"robot", "ik"},
     "view": {"robot", "ik"},
-    "cli": {"robot", "ik", "controllers", "view"},
+    "cli": {"robot", "ik", "controllers", "checks", "view"},
 }
 CALLED_FROM_THE_FACADE = {"robot": {"ik", "view"}}  # what methods of the robot import when they are called
 WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
@@ -31,7 +32,8 @@ WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "xacro": "robot/xacro_reading.py",
     "yaml": "robot/limits_file.py",
     "daqp": "ik/velocity_qp.py",
-    "matplotlib": ("ik/debug.py", "controllers/recording.py"),
+    "toppra": "checks/retiming.py",
+    "matplotlib": ("ik/debug.py", "controllers/recording.py", "checks/plots.py"),
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
 PUBLIC = ROOT / "python" / "knuckle" / "__init__.py"
