@@ -12,6 +12,7 @@ release = version = knuckle.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+suppress_warnings = ["myst.xref_missing"]  # links to files beside docs/, which tests/test_readme.py checks
 html_theme = "furo"
 html_title = "knuckle"
 exclude_patterns = ["_build"]
@@ -24,8 +25,8 @@ napoleon_use_ivar = True
 
 
 def _bars(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Bars in docstrings mean absolute values; to Sphinx they would mean substitutions."""
-    lines[:] = [line.replace("|", r"\|") if "`" not in line else line for line in lines]
+    """Bars in docstrings mean absolute values and stars name files; Sphinx would take both for markup."""
+    lines[:] = [line.replace("|", r"\|").replace(" *.", r" \*.") if "`" not in line else line for line in lines]
 
 
 def setup(app: Any) -> None:

@@ -155,7 +155,7 @@ def test_drawing_leaves_the_robot_as_it_was() -> None:
         ({"q": [0.0]}, InputError, r"\(7,\)"),
         ({"trajectory": np.zeros((3, 2))}, InputError, r"\(N, 7\)"),
         ({"trajectory": 3.0}, InputTypeError, "must have t and q"),
-        ({"trajectory": "none.csv"}, InputError, "no file"),
+        ({"trajectory": "none.csv"}, InputError, "none.csv"),
         ({"safety_margin": -1.0, "contacts": True}, InputError, "safety_margin"),
         ({"ghosts": [[0.0]]}, InputError, r"\(7,\)"),
     ],
@@ -181,18 +181,30 @@ def test_courses_come_from_arrays_objects_and_files(tmp_path: Path) -> None:
     np.savez(npz, t=[1.0, 2.0, 4.0], q=q[:, ::-1], names=names[::-1])
     for trajectory in (recording, csv, str(npz)):
         course = course_of(robot, trajectory)
-        np.testing.assert_allclose(course.t, [0.0, 1.0, 3.0])
-        np.testing.assert_allclose(course.q, q)
+        assert course.t[0] == 0.0 and course.t[-1] == 3.0
+        at_samples = [int(np.abs(course.t - t).argmin()) for t in (0.0, 1.0, 3.0)]
+        np.testing.assert_allclose(course.q[at_samples], q, atol=1e-12)
+
+
+def test_a_curved_trajectory_is_looked_at_between_its_samples() -> None:
+    robot = load("planar_2r")
+    t = np.array([0.0, 1.0, 2.0])
+    parabola = knuckle.Trajectory(t, np.column_stack([t**2, t]), names=robot.coordinate_names)
+    course = course_of(robot, parabola)
+    assert len(course.t) == 101
+    np.testing.assert_allclose(course.q[:, 0], course.t**2, atol=1e-12)
+    straight = knuckle.Trajectory(t, np.column_stack([t**2, t]), interpolation="linear")
+    assert len(course_of(robot, straight).t) == 3
 
 
 def test_bad_trajectory_files_say_what_is_wrong(tmp_path: Path) -> None:
     robot = load("planar_2r")
     for name, text, said in (
-        ("a.csv", "time,shoulder\n0,0\n", "elbow"),
-        ("b.csv", "time\n", "header"),
-        ("c.csv", "time,shoulder,elbow\n0,x,0\n", "no number"),
-        ("d.csv", "time,shoulder,elbow\n0,0,0\n0,0,0\n", "increase"),
-        ("e.txt", "", "csv or .npz"),
+        ("a.csv", "time,shoulder\n0,0\n1,0\n", "elbow|must have shape"),
+        ("b.csv", "time\n", "0 rows"),
+        ("c.csv", "time,shoulder,elbow\n0,x,0\n", "column"),
+        ("d.csv", "time,shoulder,elbow\n0,0,0\n0,0,0\n", "time"),
+        ("e.txt", "", "must end in"),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=said):

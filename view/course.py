@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from ..robot import InputError, InputTypeError, RobotBase
 from ..robot.arrays import Array, matrix, scalar
+from ..robot.trajectory import Trajectory
 
 DT = 0.02
-"""Time between the rows of a bare array [s]."""
+"""Time between the rows of a bare array, and between looks at a trajectory that is curved between its samples [s]."""
+FINEST = 2000
+"""Most looks at such a trajectory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,20 +43,21 @@ def course_of(robot: RobotBase, trajectory: Any, dt: Any = None) -> Course:
 
     Args:
         robot: Whose configurations they are.
-        trajectory: An object with `t` (or `time`) and `q`, an array (N, nq), or the path of a file (see `read_course`).
+        trajectory: A Trajectory, another object with `t` (or `time`) and `q`, an array (N, nq), or the path of a
+            .csv, .npz or .json file that `Trajectory.load` reads.
         dt: Time between the rows of an array [s]; 0.02 by default.
 
     Raises:
         InputError: on a wrong shape, times that do not increase, or what is no trajectory.
     """
     if isinstance(trajectory, str | PathLike):
-        return read_course(robot, trajectory)
+        trajectory = Trajectory.load(trajectory)
     times = getattr(trajectory, "t", getattr(trajectory, "time", None))
     if hasattr(trajectory, "q") and times is not None:
         if dt is not None:
             raise InputError("dt goes with an array of configurations; a trajectory has times of its own")
         names = getattr(trajectory, "names", None) or getattr(trajectory, "q_names", None)
-        return _course(robot, times, trajectory.q, names)
+        return _course(robot, *_looks(trajectory, times), names)
     step = DT if dt is None else scalar(dt, "dt", positive=True)
     if isinstance(trajectory, dict) or not hasattr(trajectory, "__len__"):
         raise InputTypeError("trajectory must have t and q, be an array (N, nq), or name a file")
@@ -63,56 +65,15 @@ def course_of(robot: RobotBase, trajectory: Any, dt: Any = None) -> Course:
     return _course(robot, step * np.arange(len(rows)), rows, None)
 
 
-def read_course(robot: RobotBase, path: str | PathLike[str]) -> Course:
-    """The trajectory in a file.
-
-    `.csv` has a column `time` (or `t`) and one per coordinate, called by its name or by `q.` and its name; other
-    columns are left alone. `.npz` has the arrays `time` (or `t`) and `q`, and perhaps their `names` (or `q_names`).
-    """
-    file = Path(fspath(path))
-    if not file.is_file():
-        raise InputError(f"trajectory: there is no file {str(file)!r}")
-    if file.suffix == ".npz":
-        return _from_npz(robot, file)
-    if file.suffix == ".csv":
-        return _from_csv(robot, file)
-    raise InputError(f"trajectory: a file must end in .csv or .npz, got {str(file)!r}")
-
-
-def _from_npz(robot: RobotBase, file: Path) -> Course:
-    try:
-        with np.load(file, allow_pickle=False) as found:
-            arrays = {key: found[key] for key in found.files}
-    except (OSError, ValueError) as error:
-        raise InputError(f"trajectory: {str(file)!r} cannot be read: {error}") from None
-    times, q = arrays.get("time", arrays.get("t")), arrays.get("q")
-    if times is None or q is None:
-        held = ", ".join(arrays) or "none"
-        raise InputError(f"trajectory: {str(file)!r} must hold the arrays time and q, it has {held}")
-    names = arrays.get("names", arrays.get("q_names"))
-    return _course(robot, times, q, None if names is None else [str(name) for name in np.ravel(names)])
-
-
-def _from_csv(robot: RobotBase, file: Path) -> Course:
-    try:
-        with file.open(newline="", encoding="utf-8") as stream:
-            rows = [row for row in csv.reader(stream) if row and not row[0].lstrip().startswith("#")]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"trajectory: {str(file)!r} cannot be read: {error}") from None
-    if len(rows) < 2:
-        raise InputError(f"trajectory: {str(file)!r} must hold a header and at least one row")
-    columns = {name.strip().removeprefix("q."): k for k, name in reversed(list(enumerate(rows[0])))}
-    clock = "t" if "t" in columns and "time" not in columns else "time"
-    wanted = [clock, *robot.coordinate_names]
-    missing = [name for name in wanted if name not in columns]
-    if missing:
-        raise InputError(f"trajectory: {str(file)!r} lacks the columns {', '.join(missing)}")
-    places = [columns[name] for name in wanted]
-    try:
-        table = np.array([[float(row[k]) for k in places] for row in rows[1:]])
-    except (ValueError, IndexError) as error:
-        raise InputError(f"trajectory: {str(file)!r} has a cell that is no number or is missing: {error}") from None
-    return _course(robot, table[:, 0], table[:, 1:], None)
+def _looks(trajectory: Any, times: Any) -> tuple[Any, Any]:
+    """Times and configurations; between the samples, too, where they are few and the way is curved."""
+    count = 0
+    if isinstance(trajectory, Trajectory) and trajectory.interpolation != "linear":
+        count = min(int(np.ceil(trajectory.duration / DT)) + 1, FINEST)
+    if count <= len(times):
+        return times, trajectory.q
+    looks = np.linspace(times[0], times[-1], count)
+    return looks, trajectory.at(looks)
 
 
 def _course(robot: RobotBase, times: Any, q: Any, names: Any) -> Course:
