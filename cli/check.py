@@ -11,6 +11,8 @@ from typing import Any
 from ..checks import Check, TrajectoryReport, check_trajectory
 from ..robot import InputError, PinRobot, Task, Trajectory, Transformation
 from ..robot.arrays import scalar
+from ..view import to_html
+from ..view.html import embedded
 from . import check_poses
 from .output import WIDTH, fields, report, table
 from .parser import Commands, Parser, add_command, load_robot, sized_numbers
@@ -65,7 +67,9 @@ def _add_trajectory(kinds: Commands) -> None:
     space.add_argument("--goal-xyz", nargs=3, metavar=("X", "Y", "Z"), help="where the tool has to end [m]")
     space.add_argument("--goal-rpy", nargs=3, metavar=("R", "P", "Y"), help="and how it is turned (default: 0 0 0)")
     output = parser.add_argument_group("output")
-    output.add_argument("--html", metavar="FILE", help="write a page with table and plots, complete in itself")
+    output.add_argument(
+        "--html", metavar="FILE", help="write a page with table, plots and the robot in motion, complete in itself"
+    )
     output.add_argument("--plot", metavar="FILE", help="draw .png, .pdf or .svg")
     parser.set_defaults(run=run_trajectory)
 
@@ -82,7 +86,8 @@ def run_trajectory(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         written.append(str(found.save_plot(arguments.plot)))
     if arguments.html is not None:
-        written.append(str(found.save_html(arguments.html)))
+        moving = embedded(to_html(robot, trajectory=trajectory, task=task, contacts=not arguments.no_collisions))
+        written.append(str(found.save_html(arguments.html, animation=moving)))
     report(
         arguments.json,
         lambda: {**found.to_dict(), "file": arguments.file, "written": written},

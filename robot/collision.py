@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ class CollisionChecker:
         if found.pair >= 0:
             i, j = self.pairs[found.pair]
             gap = found.points[1] - found.points[0]
-            best = self._named(i, j, found.distance, found.points, gap / np.linalg.norm(gap))
+            best = self._named(i, j, found.distance, found.points, _direction(gap))
         if len(found.undecided):
             poses = self._poses(q)
             for k in found.undecided:
@@ -159,7 +160,7 @@ class CollisionChecker:
         if at >= 0:
             i, j = self.pairs[found.pair]
             gap = found.points[1] - found.points[0]
-            best = at, self._named(i, j, found.distance, found.points, gap / np.linalg.norm(gap))
+            best = at, self._named(i, j, found.distance, found.points, _direction(gap))
         for k in found.undecided.tolist():
             below = limit if best is None else best[1].value
             near = self._quick.nearest(q[k], below)
@@ -212,10 +213,26 @@ class CollisionChecker:
                 break
             nudged = coal.Transform3s(pin.exp3(turn) @ placed[1].getRotation(), placed[1].getTranslation() + turn)
             value, points, normal = _measured(a, b, (placed[0], nudged))
+        if np.isfinite(points).all() and np.abs(points).max() >= _ABSURD:  # nothing that coal says is right so far out
+            value, points, normal = _of_spheres(poses, a, b)
         if abs(np.linalg.norm(normal) - 1.0) > 1e-3:  # coal leaves it unset for meshes
             gap = points[1] - points[0]
-            normal = gap / np.linalg.norm(gap) if value > 1e-12 else np.full(3, np.nan)
+            normal = _direction(gap) if value > 1e-12 else np.full(3, np.nan)
         return self._named(i, j, value, points, normal)
+
+
+def _of_spheres(poses: Any, a: Body, b: Body) -> tuple[float, Array, Array]:
+    """Distance, points (2, 3) and normal of the bounding spheres of two shapes that are apart."""
+    first, second = (np.asarray((poses[c.joint] * c.placement).act(c.convex.centre)) for c in (a, b))
+    normal = _direction(second - first)
+    points = np.array([first + a.convex.radius * normal, second - b.convex.radius * normal])
+    return math.dist(*points), points, normal
+
+
+def _direction(gap: Array) -> Array:
+    """Unit vector along a gap (3,); scaled first, for the square of what is very far overflows."""
+    scaled = gap / np.abs(gap).max()
+    return np.asarray(scaled / np.linalg.norm(scaled))
 
 
 def _measured(a: Body, b: Body, placed: tuple[Any, Any]) -> tuple[float, Array, Array]:

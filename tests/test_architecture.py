@@ -14,14 +14,21 @@ BELOW = {
     "ik": {"robot"},
     "controllers": {"robot", "ik"},
     "checks": {"robot", "ik"},
-    "cli": {"robot", "ik", "controllers", "checks"},
+    "view": {"robot", "ik"},
+    "cli": {"robot", "ik", "controllers", "checks", "view"},
 }
-CALLED_FROM_THE_FACADE = {"robot": {"ik"}}  # what methods of the robot import when they are called
+CALLED_FROM_THE_FACADE = {"robot": {"ik", "view"}}  # what methods of the robot import when they are called
 WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "pinocchio": "robot/",
     "coal": "robot/",
     "hppfcl": "nowhere",
     "scipy.optimize": "ik/scipy_method.py",
+    "meshcat": "nowhere",  # its viewer is read as a file: importing it starts ZeroMQ and IPython
+    "tornado": "view/handlers.py",
+    "anywidget": "view/jupyter.py",
+    "ipywidgets": "view/jupyter.py",
+    "traitlets": "view/jupyter.py",
+    "viser": "view/viser_view.py",
     "xacro": "robot/xacro_reading.py",
     "yaml": "robot/limits_file.py",
     "daqp": "ik/velocity_qp.py",
