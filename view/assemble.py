@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,10 @@ def picture(
     """A picture of a robot; arguments as in `knuckle.view.show`."""
     if not isinstance(robot, RobotBase):
         raise InputTypeError(f"robot must be a robot, got {type(robot).__name__}")
+    if task is not None and not (hasattr(task, "obstacles") and hasattr(task, "goals")):
+        raise InputTypeError(f"task must be a Task, got {type(task).__name__}; Task.load(path) reads a file")
+    if name is not None and not isinstance(name, str):
+        raise InputTypeError(f"name must be a string, got {type(name).__name__}")
     shown = _layers(layers)
     if frames is not None and frames not in FRAMES:
         raise unknown_name("kind of frames", frames, FRAMES)
@@ -107,6 +112,8 @@ def _contacts(robot: RobotBase, task: Any, margin: float, size: float) -> Contac
 
 
 def _layers(layers: Any) -> tuple[str, ...]:
+    if not isinstance(layers, str | Iterable):
+        raise InputTypeError(f"layers must be one name or several, got {type(layers).__name__}")
     wanted = (layers,) if isinstance(layers, str) else tuple(layers)
     for layer in wanted:
         if layer not in LAYERS:
