@@ -72,14 +72,7 @@ def picture(
         parts.append(Frames(robot, frames, 0.12 * size))
     if contacts:
         parts.append(_contacts(robot, task, scalar(safety_margin, "safety_margin", minimum=0.0), size))
-    if task is not None:
-        parts += [still.obstacles(task), still.goals(task, 0.12 * size)]
-    if len(ghosts):
-        parts.append(still.ghosts(robot, [robot._single(one) for one in np.atleast_2d(ghosts)]))
-    if course is not None and has_tool(robot):
-        parts.append(still.trace(robot, course.thinned(400).q, 0.003 * size))
-    if target is not None:
-        parts.append(still.target(target, 0.15 * size))
+    parts += _around(robot, task, ghosts, course, target, size)
     return Picture(robot, Drawing.of(robot.name if name is None else name, parts), start, course)
 
 
@@ -103,6 +96,20 @@ def _bodies(robot: RobotBase, shown: tuple[str, ...], with_collision: bool, size
     dressed = {joint for layer in shown for joint in robot.surface_joints(layer)}
     skeleton = Skeleton(robot, dressed, 0.012 * size)
     return [*parts, skeleton] if skeleton.solids() else parts
+
+
+def _around(robot: RobotBase, task: Any, ghosts: Any, course: Course | None, target: Any, size: float) -> list[Part]:
+    """What stands still around the robot."""
+    parts: list[Part] = []
+    if task is not None:
+        parts += [still.obstacles(task), still.goals(task, 0.12 * size)]
+    if len(ghosts):
+        parts.append(still.ghosts(robot, [robot._single(one) for one in np.atleast_2d(ghosts)]))
+    if course is not None and has_tool(robot):
+        parts.append(still.trace(robot, course.thinned(400).q, 0.003 * size))
+    if target is not None:
+        parts.append(still.target(target, 0.15 * size))
+    return parts
 
 
 def _contacts(robot: RobotBase, task: Any, margin: float, size: float) -> Contacts:
