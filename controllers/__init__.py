@@ -12,6 +12,8 @@ from .loop_command import VelocityServo
 from .loop_report import LimitBreach, LoopReport
 from .operational_space import ControllerOperationalSpace, ControllerOperationalSpaceModelFree
 from .recording import Recording
+from .rollout import rollout
+from .rollout_result import Rollout
 from .sensing import Measured, Sensing
 from .surroundings import Wall, WrenchProfile
 
@@ -31,6 +33,7 @@ __all__ = [
     "LoopReport",
     "Measured",
     "Recording",
+    "Rollout",
     "Sensing",
     "VelocityServo",
     "Wall",
@@ -38,4 +41,5 @@ __all__ = [
     "admittance_law",
     "closed_loop",
     "laws",
+    "rollout",
 ]

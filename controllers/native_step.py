@@ -53,14 +53,22 @@ class NativeGroup:
         group: The robots.
         flags: What is on.
         totals: Entries of a flat configuration and velocity, of the controlled joints; controlled robots.
+        places: First entries and rows of what is stepped, if not the robots of the group in the fleet.
+        live: Names of the ports that are bound, if not all.
     """
 
     def __init__(
-        self, controller: NativeSteps, group: ModelGroup, flags: Flags, totals: tuple[int, int, int, int]
+        self,
+        controller: NativeSteps,
+        group: ModelGroup,
+        flags: Flags,
+        totals: tuple[int, int, int, int],
+        places: tuple[Any, ...] | None = None,
+        live: tuple[str, ...] | None = None,
     ) -> None:
         terms = group.terms
         assert isinstance(terms, LaneTerms)
-        self._group, self.live = group, controller.live_ports
+        self._group, self.live = group, controller.live_ports if live is None else live
         numbers = {name: i for i, name in enumerate(native.core().PORTS)}
         fixed = [(numbers[name], value) for name, value in controller.fixed_values() if name in numbers]
         if group.bases is not None:
@@ -73,7 +81,7 @@ class NativeGroup:
             frame = terms.bodies.frame(terms.robot._frame_id(group.frame))
         self.core = native.core().Step(
             terms.bodies.core,
-            group.places(),
+            group.places() if places is None else tuple(np.array(part, dtype=np.int64) for part in places),
             group.joints(),
             _roots(terms),
             frame,

@@ -40,8 +40,9 @@ def _as_float(value: Any, name: str) -> Array:
 
 
 def _require_finite(array: Array, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         where = ", ".join(str(int(i)) for i in bad[0])
         raise InputError(f"{name} must be finite, got {array[tuple(bad[0])]} at index [{where}]")
 

@@ -63,7 +63,7 @@ def _document(data: bytes, source: str) -> Any:
             "joint_limits.yaml needs the package PyYAML: pip install 'knuckle[yaml]'"
         ) from None
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # untyped
         """Plain data, and the two tags ROS has for angles."""
 
     def angle(factor: float) -> Any:
