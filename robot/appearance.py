@@ -28,6 +28,7 @@ class Appearance(DynamicQueries):
     def surface_poses(self, q: Any = None, layer: str = "visual") -> Array:
         """Poses of the `surfaces` in the world (n, 4, 4), in their order."""
         known_layer(layer)
+        self._single(q)
         return np.zeros((0, 4, 4))
 
     def surface_joints(self, layer: str = "visual") -> tuple[str, ...]:

@@ -65,7 +65,8 @@ class Page:
         self.drawn()
 
     def drawn(self) -> None:
-        self.frame.wait_for_function("knuckle.viewer.renderer.info.render.triangles > 0", timeout=20_000)
+        # two triangles are the background, before anything else has come
+        self.frame.wait_for_function("knuckle.viewer.renderer.info.render.triangles > 10", timeout=20_000)
 
     def run(self, script: str) -> Any:
         return self.frame.evaluate(script)

@@ -109,6 +109,7 @@ NOT_HERE = {
     "to_urdf",
     "with_limits_file",
     "write_configurations",
+    *("surface_joints", "surface_poses", "surfaces", "to_html", "visualize", "visualize_self_collisions"),
     *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
     *(
         "pose_batch",

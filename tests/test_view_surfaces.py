@@ -11,9 +11,10 @@ import pinocchio as pin
 import pytest
 
 import knuckle
-from knuckle import Obstacle
+from knuckle import InputError, Obstacle, UnknownNameError
 from knuckle.robot.surfaces import triangulated
 from knuckle.view.shapes import Mesh, ball, bar, bar_pose, tube
+from tests.planar_arm import PlanarArm
 from tests.samples import SAMPLES, load, path_of, random_configurations
 
 ROUND = {"Sphere", "Ellipsoid", "Capsule", "Cylinder", "Cone"}
@@ -137,3 +138,15 @@ def test_base_placement_moves_what_is_drawn() -> None:
     before = robot.surface_poses([0.1, 0.2])
     robot.set_base_placement(knuckle.Transformation.from_translation([1.0, 2.0, 3.0]))
     np.testing.assert_allclose(robot.surface_poses([0.1, 0.2])[:, :3, 3] - before[:, :3, 3], [[1, 2, 3]] * len(before))
+
+
+@pytest.mark.parametrize("robot", [load("planar_2r"), PlanarArm()], ids=["pinocchio", "planar arm"])
+def test_what_is_no_layer_is_refused_with_those_that_are(robot: Any) -> None:
+    for ask in (robot.surfaces, robot.surface_joints, lambda layer: robot.surface_poses(None, layer)):
+        with pytest.raises(UnknownNameError, match="visual"):
+            ask("visuals")
+        with pytest.raises(UnknownNameError, match="collision"):
+            ask(None)
+    for q in ([0.0], [[0.0, 0.0]] * 3, [np.nan] * robot.nq, "home"):
+        with pytest.raises(InputError):
+            robot.surface_poses(q)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,10 @@ def picture(
     """A picture of a robot; arguments as in `knuckle.view.show`."""
     if not isinstance(robot, RobotBase):
         raise InputTypeError(f"robot must be a robot, got {type(robot).__name__}")
+    if task is not None and not (hasattr(task, "obstacles") and hasattr(task, "goals")):
+        raise InputTypeError(f"task must be a Task, got {type(task).__name__}; Task.load(path) reads a file")
+    if name is not None and not isinstance(name, str):
+        raise InputTypeError(f"name must be a string, got {type(name).__name__}")
     shown = _layers(layers)
     if frames is not None and frames not in FRAMES:
         raise unknown_name("kind of frames", frames, FRAMES)
@@ -67,14 +72,7 @@ def picture(
         parts.append(Frames(robot, frames, 0.12 * size))
     if contacts:
         parts.append(_contacts(robot, task, scalar(safety_margin, "safety_margin", minimum=0.0), size))
-    if task is not None:
-        parts += [still.obstacles(task), still.goals(task, 0.12 * size)]
-    if len(ghosts):
-        parts.append(still.ghosts(robot, [robot._single(one) for one in np.atleast_2d(ghosts)]))
-    if course is not None and has_tool(robot):
-        parts.append(still.trace(robot, course.thinned(400).q, 0.003 * size))
-    if target is not None:
-        parts.append(still.target(target, 0.15 * size))
+    parts += _around(robot, task, ghosts, course, target, size)
     return Picture(robot, Drawing.of(robot.name if name is None else name, parts), start, course)
 
 
@@ -100,6 +98,20 @@ def _bodies(robot: RobotBase, shown: tuple[str, ...], with_collision: bool, size
     return [*parts, skeleton] if skeleton.solids() else parts
 
 
+def _around(robot: RobotBase, task: Any, ghosts: Any, course: Course | None, target: Any, size: float) -> list[Part]:
+    """What stands still around the robot."""
+    parts: list[Part] = []
+    if task is not None:
+        parts += [still.obstacles(task), still.goals(task, 0.12 * size)]
+    if len(ghosts):
+        parts.append(still.ghosts(robot, [robot._single(one) for one in np.atleast_2d(ghosts)]))
+    if course is not None and has_tool(robot):
+        parts.append(still.trace(robot, course.thinned(400).q, 0.003 * size))
+    if target is not None:
+        parts.append(still.target(target, 0.15 * size))
+    return parts
+
+
 def _contacts(robot: RobotBase, task: Any, margin: float, size: float) -> Contacts:
     if not hasattr(robot, "has_collisions"):
         raise UnsupportedError("contacts=True needs a robot with collision geometry, such as a PinRobot")
@@ -107,6 +119,8 @@ def _contacts(robot: RobotBase, task: Any, margin: float, size: float) -> Contac
 
 
 def _layers(layers: Any) -> tuple[str, ...]:
+    if not isinstance(layers, str | Iterable):
+        raise InputTypeError(f"layers must be one name or several, got {type(layers).__name__}")
     wanted = (layers,) if isinstance(layers, str) else tuple(layers)
     for layer in wanted:
         if layer not in LAYERS:
