@@ -19,7 +19,7 @@ from ..robot.fleet_pinocchio import LaneTerms
 from ..robot.fleet_selection import Index
 from ..robot.fleet_terms import terms_of
 from .native_step import NativeGroup, NativeSteps
-from .rollout_plain import PlainLoop
+from .rollout_plain import PlainLoop, Plant
 from .rollout_result import Rollout
 
 _SEGMENTS = 100
@@ -111,7 +111,7 @@ class Loops:
         records = s.steps // s.every + 1
         flat = np.empty((records, q.size)), np.empty((records, dq.size)), np.zeros((records, dq.size))
         lost = np.full(len(self.robots), -1, dtype=np.int64)
-        loops = [self._loop(bundle, q, dq, flat, lost) for bundle in self._bundles]
+        loops = self._loops(q, dq, flat, lost)
         stride = s.steps if told is None else max(1, s.steps // _SEGMENTS)
         for start in range(0, s.steps, stride):
             end = min(start + stride, s.steps)
@@ -129,13 +129,19 @@ class Loops:
             return self._setting.frame
         return controlled[i if len(controlled) > 1 else 0]
 
-    def _loop(
-        self, bundle: _Bundle, q: Array, dq: Array, flat: tuple[Array, Array, Array], lost: NDArray[np.int64]
-    ) -> Callable[[int, int], None]:
-        terms = terms_of(bundle.plant) if bundle.group.native is not None else None
-        if isinstance(terms, LaneTerms):
-            return self._native(bundle, terms, q, dq, flat, lost)
-        return self._plain(bundle, q, dq, flat, lost)
+    def _loops(
+        self, q: Array, dq: Array, flat: tuple[Array, Array, Array], lost: NDArray[np.int64]
+    ) -> list[Callable[[int, int], None]]:
+        """In the kernel plant by plant, in numpy all plants of a group together."""
+        found: list[Callable[[int, int], None]] = []
+        plain: dict[int, list[_Bundle]] = {}
+        for bundle in self._bundles:
+            terms = terms_of(bundle.plant) if bundle.group.native is not None else None
+            if isinstance(terms, LaneTerms):
+                found.append(self._native(bundle, terms, q, dq, flat, lost))
+            else:
+                plain.setdefault(id(bundle.group), []).append(bundle)
+        return found + [self._plain(bundles, q, dq, flat, lost) for bundles in plain.values()]
 
     def _native(
         self,
@@ -164,20 +170,24 @@ class Loops:
         return run
 
     def _plain(
-        self, bundle: _Bundle, q: Array, dq: Array, flat: tuple[Array, Array, Array], lost: NDArray[np.int64]
+        self, bundles: list[_Bundle], q: Array, dq: Array, flat: tuple[Array, Array, Array], lost: NDArray[np.int64]
     ) -> Callable[[int, int], None]:
-        loop = PlainLoop(
-            self._controller, bundle.group, bundle.members, self._ports, bundle.plant, bundle.tool, self._setting
-        )
-        q_at = self._q_at[bundle.which][:, None] + np.arange(bundle.plant.nq)
-        v_at = self._v_at[bundle.which][:, None] + np.arange(bundle.plant.nv)
+        which = np.concatenate([bundle.which for bundle in bundles])
+        members = np.concatenate([bundle.members for bundle in bundles])
+        ends = np.cumsum([len(bundle.which) for bundle in bundles])
+        plants = [
+            Plant(bundle.plant, bundle.tool, np.arange(end - len(bundle.which), end))
+            for bundle, end in zip(bundles, ends.tolist(), strict=True)
+        ]
+        loop = PlainLoop(self._controller, bundles[0].group, members, self._ports, plants, self._setting)
+        q_at = self._q_at[which][:, None] + np.arange(bundles[0].plant.nq)
+        v_at = self._v_at[which][:, None] + np.arange(bundles[0].plant.nv)
 
         def run(start: int, end: int) -> None:
-            states, own = (q[q_at], dq[v_at]), lost[bundle.which]
-            records = tuple(record[:, at] for record, at in zip(flat, (q_at, v_at, v_at), strict=True))
-            loop.run(states, records, own, start, end)  # type: ignore[arg-type]
-            q[q_at], dq[v_at] = states
-            lost[bundle.which] = own
+            states, own = (q[q_at], dq[v_at]), lost[which]
+            records = flat[0][:, q_at], flat[1][:, v_at], flat[2][:, v_at]
+            loop.run(states, records, own, start, end)
+            q[q_at], dq[v_at], lost[which] = *states, own
             for record, at, rows in zip(flat, (q_at, v_at, v_at), records, strict=True):
                 record[:, at] = rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,30 @@ RUNAWAY = 1e6
 _LWA = ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Plant:
+    """What moves in some of the trajectories.
+
+    Attributes:
+        robot: The robot that moves.
+        tool: Its frame where walls push, None without walls.
+        rows: The trajectories (N,).
+    """
+
+    robot: RobotBase
+    tool: str | None
+    rows: NDArray[np.intp]
+
+
 class PlainLoop:
-    """Trajectories of one plant under one group of a controller.
+    """Trajectories under one group of a controller, its law evaluated for all of them at once.
 
     Args:
         controller: The controller.
         group: Its group.
         members: The controlled robot of each trajectory (N,).
         ports: What it reads besides states.
-        plant: The robot that moves.
-        tool: Its frame where walls push, None without walls.
+        plants: What moves, of equal sizes.
         setting: Step, switches and walls.
     """
 
@@ -37,29 +52,30 @@ class PlainLoop:
         group: Any,
         members: Any,
         ports: dict[str, Array],
-        plant: RobotBase,
-        tool: str | None,
+        plants: list[Plant],
         setting: Any,
     ) -> None:
         self._controller, self._group, self._ports = controller, group, dict(ports)
-        self._plant, self._tool, self._setting = plant, tool, setting
+        self._plants, self._setting = plants, setting
         self._shared = controller.controlled_robot_count == 1
         self._rows = np.searchsorted(group.members, members)
 
     def step(self, q: Array, dq: Array) -> tuple[Array, Array]:
         """Torques (N, nv) at states (N, nq), (N, nv), and the wall's force on each tool (N, 3)."""
-        force = self._push(q, dq)
+        force = np.zeros((len(q), 3))
+        for plant in self._plants:
+            force[plant.rows] = self._push(plant, q[plant.rows], dq[plant.rows])
         tau = np.zeros(dq.shape)
         tau[:, self._group._joints[0]] = self._torques(q, dq, force)
         return tau, force
 
-    def ahead(self, q: Array, dq: Array, tau: Array, force: Array) -> tuple[Array, Array]:
+    def ahead(self, what: Plant, q: Array, dq: Array, tau: Array, force: Array) -> tuple[Array, Array]:
         """States after dt: (M + dt D) ddq = tau - C dq - g - friction + J^T f, dq += dt ddq, q (+)= dt dq."""
-        s, plant = self._setting, self._plant
+        s, plant = self._setting, what.robot
         M, diagonal = plant.crba_batch(q), np.arange(plant.nv)
         rest = tau - plant.rnea_batch(q, dq, np.zeros(plant.nv))
-        if self._tool is not None:
-            rest += (force[:, None] @ plant.frame_jacobian_batch(q, self._tool, _LWA)[:, :3])[:, 0]
+        if what.tool is not None:
+            rest += (force[:, None] @ plant.frame_jacobian_batch(q, what.tool, _LWA)[:, :3])[:, 0]
         motors = plant.motors
         if s.motor_inertia:
             M[:, diagonal, diagonal] += motors.reflected_inertia
@@ -70,13 +86,13 @@ class PlainLoop:
         dq = dq + s.dt * np.linalg.solve(M, rest[..., None])[..., 0]
         return plant._integrate(q, s.dt * dq), dq
 
-    def _push(self, q: Array, dq: Array) -> Array:
+    def _push(self, what: Plant, q: Array, dq: Array) -> Array:
         """What the walls do to each tool (N, 3): n max(0, stiffness depth - damping n.v)."""
         force = np.zeros((len(q), 3))
-        if self._tool is None:
+        if what.tool is None:
             return force
-        at = self._plant.pose_batch(q, self._tool)[:, :3, 3]
-        speed = (self._plant.frame_jacobian_batch(q, self._tool, _LWA)[:, :3] @ dq[..., None])[..., 0]
+        at = what.robot.pose_batch(q, what.tool)[:, :3, 3]
+        speed = (what.robot.frame_jacobian_batch(q, what.tool, _LWA)[:, :3] @ dq[..., None])[..., 0]
         for wall in self._setting.walls:
             normal = wall[3:6]
             depth = (wall[:3] - at) @ normal
@@ -89,7 +105,7 @@ class PlainLoop:
         qd, ports, group = dq, self._ports, self._group
         for root in group.terms.roots:
             qd = root.from_pinocchio(q, qd)
-        feels = self._tool is not None and "measured_wrench_world" in ports
+        feels = len(self._setting.walls) > 0 and "measured_wrench_world" in ports
         if self._shared:
             found = []
             for i in range(len(q)):
@@ -138,7 +154,10 @@ class PlainLoop:
             if k == end or not alive.any():
                 continue
             with np.errstate(all="ignore"):
-                q[alive], dq[alive] = self.ahead(q[alive], dq[alive], tau[alive], force[alive])
+                for plant in self._plants:
+                    at = plant.rows[alive[plant.rows]]
+                    if len(at):
+                        q[at], dq[at] = self.ahead(plant, q[at], dq[at], tau[at], force[at])
             self._lose(lost, (np.abs(dq) < RUNAWAY).all(axis=1), k, q, dq)
 
     def _lose(self, lost: NDArray[np.int64], good: Any, step: int, q: Array, dq: Array) -> None:
