@@ -81,6 +81,15 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {},
         {"rotor_inertia": "rates", "gear_ratio": "ratio", "damping": "rates", "friction": "rates"},
     ),
+    "joint_state": ({}, {"q": "one q", "names": "some joint names"}),
+    "from_joint_state": (
+        {"names": "last joint", "positions": "its position"},
+        {"names": "joint names", "positions": "one number", "q": "one q"},
+    ),
+    "write_configurations": ({"path": "nowhere", "q": "q"}, {"path": "path", "q": "q"}),
+    "read_configurations": ({}, {"path": "path"}),
+    "save_urdf": ({}, {"path": "path"}),
+    "with_limits_file": ({}, {"path": "path"}),
     "has_self_collision": ({}, {"q": "q", "safety_margin": "mass", "threads": "threads"}),
     "has_collisions": (
         {"task": "nothing"},
@@ -97,6 +106,7 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 NOT_HERE = {
     *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
     *("crba_batch", "frame_poses_batch", "joint_poses_batch", "native_bodies", "rnea_batch"),
+    *("from_example", "from_file", "from_mjcf", "to_urdf"),
     *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
     *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
     *(
@@ -130,6 +140,9 @@ def good(robot: Any, kind: str) -> Any:
         "new": "new",
         "one": 1.0,
         "nothing": None,
+        "last joint": [robot.joints[-1]],
+        "its position": [0.0],
+        "nowhere": "/nowhere/q.csv",
     }
     values |= {"frame": robot.frames[-1], "pose": np.eye(4), "joint": robot.joints[-1]}
     return values[kind]
