@@ -25,7 +25,7 @@ $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) --no-build-isolation -e '.[dev]'
 	@touch $@
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench figures docs clean
 demo: $(VENV)/.run ## load, report, solve and hold a sample arm
 	@$(BIN)/knuckle demo urdf_samples/sevenr_arm.urdf
 
@@ -40,6 +40,16 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## ratios against bare Pinocchio, measured now
 	$(BIN)/python -m pytest benchmarks --benchmark-only $(PYTEST_ARGS)
+
+figures: $(VENV)/.dev ## the page of the documentation with the ratios, measured now
+	$(BIN)/python -m pytest benchmarks --benchmark-only --figures docs/ratios.md $(PYTEST_ARGS)
+
+docs: $(VENV)/.docs ## the documentation, in build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+
+$(VENV)/.docs: $(VENV)/.dev
+	@$(PIP) --no-build-isolation -e '.[docs]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build

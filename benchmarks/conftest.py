@@ -7,6 +7,7 @@ enforced: a busy machine must not turn a correct result into a failure.
 from __future__ import annotations
 
 import os
+import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 
 from knuckle import PinRobot
+from knuckle.robot import native
 
 SAMPLES = Path(__file__).resolve().parents[1] / "urdf_samples"
 
@@ -51,15 +53,19 @@ def versus(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Any]
 
     def run(
         ours: Callable[[], Any],
-        bare: Callable[[], Any],
+        bare: Callable[[], Any] | float,
         *,
         against: str = "pinocchio",
         bound: float | None = None,
         per: tuple[int, int] = (1, 1),
     ) -> Any:
-        """`per`: by how many units of work (targets, iterations) each of the two is divided in the table."""
+        """`per`: by how many units of work (targets, iterations) each of the two is divided in the table.
+
+        A number for `bare` is a time [s] of its own, such as one that is simulated.
+        """
         result = benchmark(ours)
-        own, other = (time / count for time, count in zip(in_turns(ours, bare), per, strict=True))
+        times = (in_turns(ours, ours)[0], bare) if isinstance(bare, float) else in_turns(ours, bare)
+        own, other = (time / count for time, count in zip(times, per, strict=True))
         row = Ratio(request.node.name.removeprefix("test_"), own, other, against, bound)
         request.config.stash.setdefault(RATIOS, []).append(row)
         benchmark.extra_info["ratio"] = own / other
@@ -89,10 +95,38 @@ def _block(call: Callable[[], Any], count: int) -> float:
     return time.process_time() - start
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--figures", metavar="FILE", help="write the ratios as a page of the documentation")
+
+
+def write_page(path: Path, rows: list[Ratio]) -> None:
+    """The table as Markdown, between a heading and a note, with the machine it was measured on."""
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    lines = [
+        "# Ratios",
+        "",
+        "Written by `make figures`, never by hand: each call timed in turns with a plain counterpart, processor time,",
+        f"the least of fifteen rounds. One run of {time.strftime('%Y-%m-%d')} on {machine}, {native.isa()} lanes.",
+        "",
+        "| call | time | counterpart | its time | ratio |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        times = f"{_duration(row.ours)} | {row.against} | {_duration(row.bare)}"
+        lines.append(f"| `{row.name}` | {times} | {row.ours / row.bare:.3g} |")
+    lines += [
+        "",
+        "What each row measures is in `benchmarks/`. Ratios hold from machine to machine better than times do.",
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     rows = config.stash.get(RATIOS, [])
     if not rows:
         return
+    if config.getoption("--figures"):
+        write_page(Path(config.getoption("--figures")), rows)
     terminalreporter.section("ratios, processor time of two calls taken in turns")
     terminalreporter.write_line(f"{'call':<34}{'ours':>12}{'counterpart':>14}{'ratio':>9}{'aim':>8}  counterpart")
     for row in rows:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from ..robot.errors import KnuckleError
-from . import demo, doctor, dynamics, ik, inspect, kinematics, simulate
+from . import check, demo, doctor, dynamics, ik, inspect, kinematics, simulate, view
 from .parser import Parser, one_line, protect_numbers
 
 __all__ = ["main"]
@@ -49,7 +49,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"knuckle {version('knuckle')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for noun in (inspect, kinematics, dynamics, ik, simulate, demo, doctor):
+    for noun in (inspect, kinematics, dynamics, ik, check, simulate, view, demo, doctor):
         noun.add_commands(commands)
     return parser
 

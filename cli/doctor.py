@@ -12,9 +12,12 @@ from ..robot import native
 from .output import fields, report
 from .parser import Commands, add_command
 
-REQUIRED = ("knuckle", "pin", "coal", "numpy", "scipy", "meshcat")
+REQUIRED = ("knuckle", "pin", "coal", "numpy", "scipy", "meshcat", "daqp")
 OPTIONAL = {  # distribution: what it is for, and the extra that brings it
     "matplotlib": ("plots of recorded searches and loops", "plot"),
+    "ipywidgets": ("sliders in notebooks", "jupyter"),
+    "anywidget": ("sliders in notebooks", "jupyter"),
+    "viser": ("a live window with a target to drag", "live"),
     "example-robot-data": ("descriptions of real arms", "robots"),
     "xacro": ("xacro files", "xacro"),
     "PyYAML": ("limits from joint_limits.yaml", "yaml"),

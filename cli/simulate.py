@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from ..controllers import ControllerJointImpedance, ControllerOperationalSpace
-from ..controllers.closed_loop import run
-from ..controllers.recording import Recording
+from ..controllers.loop_report import LoopReport
 from ..robot import InputError, PinRobot, Transformation
-from ..robot.arrays import Array, scalar
+from . import scenario
 from .kinematics import named, pose_data, pose_text
 from .output import fields, number, report, small, table
-from .parser import Commands, add_command, add_vector, configuration, joint_vector, load_robot, sized_numbers
-
-JOINT, OPERATIONAL = "joint-impedance", "operational-space"
+from .parser import Commands, add_command, add_vector, load_robot
+from .simulate_loops import ADMITTANCE, JOINT, OPERATIONAL, Outcome, simulate, tool_of
 
 
 def add_commands(commands: Commands) -> None:
     """Registers `simulate`."""
     parser = add_command(commands, "simulate", "a robot under a controller, on its forward dynamics")
-    parser.add_argument("--controller", choices=(JOINT, OPERATIONAL), default=JOINT, help="default: %(default)s")
-    add_vector(parser, "--q", "where to start (default: home)")
+    parser.add_argument("--scenario", metavar="FILE", help="options not given here, from a flat .yaml or .json")
+    parser.add_argument(
+        "--controller", choices=(JOINT, OPERATIONAL, ADMITTANCE), default=JOINT, help="default: %(default)s"
+    )
+    add_vector(parser, "--q", f"where to start (default: home; with {ADMITTANCE}, near it if it is singular)")
     add_vector(parser, "--dq", "velocity to start with (default: 0)")
     goal = parser.add_argument_group("target")
     add_vector(goal, "--q-des", "of joint impedance, and posture of the null space (default: home)")
@@ -34,149 +34,143 @@ def add_commands(commands: Commands) -> None:
     )
     goal.add_argument("--frame", metavar="FRAME", help="the tool (default: the tcp)")
     law = parser.add_argument_group("law")
-    law.add_argument("--stiffness", default="100", metavar="KP", help="[1/s^2], default %(default)s")
+    law.add_argument(
+        "--stiffness",
+        metavar="KP",
+        help=f"[1/s^2], default 100; with {ADMITTANCE} LINEAR,ANGULAR [N/m, N m/rad], default 500,20",
+    )
+    law.add_argument("--inertia", metavar="M", help=f"LINEAR,ANGULAR of {ADMITTANCE} [kg, kg m^2], default 5,0.2")
+    law.add_argument("--lam", metavar="LAM", help=f"take the filter form of {ADMITTANCE}, with this feedback per tick")
+    law.add_argument("--dead-zone", metavar="W", help=f"of {ADMITTANCE}, every axis [N, N m]")
     law.add_argument("--damping-ratio", default="1", metavar="ZETA", help="default %(default)s")
     law.add_argument("--null-space", metavar="KP", help="stiffness of the posture behind the tool [1/s^2]")
     law.add_argument("--no-decoupling", action="store_true", help="leave the inertia in: KP in N/m and N m/rad")
     law.add_argument("--no-gravity", action="store_true", help="leave gravity uncompensated")
     law.add_argument("--torque-limits", action="store_true", help="keep within the robot's own torque limits")
+    world = parser.add_argument_group("world")
+    world.add_argument(
+        "--push", nargs="+", metavar="F", help="force (3) or wrench (6) on the tool, world axes [N, N m]"
+    )
+    world.add_argument("--push-at", default="0.1", metavar="S", help="when it begins [s], default %(default)s")
+    world.add_argument("--push-for", metavar="S", help="how long it lasts [s] (default: to the end)")
+    world.add_argument(
+        "--wall", nargs=7, metavar=("X", "Y", "Z", "NX", "NY", "NZ", "K"), help="a springy wall: point, normal, K [N/m]"
+    )
+    world.add_argument(
+        "--wrench-noise",
+        default="0",
+        metavar="W",
+        help="of the sensor, standard deviation [N]; a twentieth for moments",
+    )
+    world.add_argument("--delay", default="0", metavar="S", help="of what is measured [s]")
+    world.add_argument("--seed", default="0", metavar="N", help="of the noise, default %(default)s")
     loop = parser.add_argument_group("loop")
     loop.add_argument("--duration", default="2", metavar="S", help="[s], default %(default)s")
     loop.add_argument("--dt", default="0.001", metavar="S", help="[s], default %(default)s")
+    loop.add_argument("--control-dt", metavar="S", help="period of the controller [s] (default: dt)")
+    loop.add_argument("--integrator", choices=("euler", "rk4"), default="euler", help="default: %(default)s")
     loop.add_argument("--no-friction", action="store_true", help="leave joint friction out")
     loop.add_argument("--no-motor-inertia", action="store_true", help="leave motor inertia out")
     loop.add_argument("--out", action="append", metavar="FILE", help="write .npz or .csv (may be repeated)")
     loop.add_argument("--plot", metavar="FILE", help="draw .png, .pdf or .svg")
-    parser.set_defaults(run=run_simulate)
+    parser.set_defaults(run=lambda arguments: run_simulate(parser, arguments))
 
 
-def run_simulate(arguments: argparse.Namespace) -> int:
-    """Runs and reports; 1 where the loop broke down."""
+def run_simulate(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    """Runs and reports; 1 where the loop broke down or a limit was passed."""
+    if arguments.scenario is not None:
+        scenario.merge(parser, arguments, arguments.scenario)
     robot = load_robot(arguments)
-    q, dq = configuration(robot, arguments.q), joint_vector(robot, arguments.dq, "--dq")
     for path in arguments.out or ():
         if Path(path).suffix not in (".npz", ".csv"):
             raise InputError(f"--out must end in .npz or .csv, got {path!r}")
-    q_des = configuration(robot, arguments.q_des, "--q-des")
-    if arguments.controller == JOINT:
-        recording, goal = _joint_loop(robot, arguments, q, dq, q_des), None
-    else:
-        goal = _pose(robot, arguments, q)
-        recording = _operational_loop(robot, arguments, q, dq, q_des, goal)
-    written = [str(recording.save(path)) for path in arguments.out or ()]
-    if arguments.plot is not None:
-        written.append(str(recording.plot(arguments.plot)))
-    report(
-        arguments.json,
-        lambda: _data(robot, recording, goal, q_des, written),
-        lambda: _text(robot, recording, goal, q_des, written),
-    )
-    return 0 if recording else 1
-
-
-def _joint_loop(robot: PinRobot, arguments: argparse.Namespace, q: Array, dq: Array, q_des: Array) -> Recording:
-    for option in ("xyz", "rpy", "null_space"):
-        if getattr(arguments, option) is not None:
-            raise InputError(f"--{option.replace('_', '-')} goes with --controller {OPERATIONAL}")
-    controller = ControllerJointImpedance(
-        robot, stiffness=_number(arguments.stiffness, "--stiffness"), **_options(arguments)
-    )
-    return _run(robot, arguments, lambda t, q, dq: controller.torque((q, dq), q_des), q, dq)
-
-
-def _operational_loop(
-    robot: PinRobot, arguments: argparse.Namespace, q: Array, dq: Array, q_des: Array, goal: Transformation
-) -> Recording:
-    posture: dict[str, Any] = {}
-    if arguments.null_space is not None:
-        stiffness = _number(arguments.null_space, "--null-space")
-        posture = {"use_null_space_control": True, "null_space_stiffness": stiffness, "null_space_damping_ratio": 1.0}
-    controller = ControllerOperationalSpace(
+    outcome = simulate(robot, arguments)
+    recording = outcome.recording
+    judged = LoopReport.of(
         robot,
-        tool_sites=_tool(robot, arguments),
-        motion_stiffness=_number(arguments.stiffness, "--stiffness"),
-        use_coriolis_compensation=True,
-        **posture,
-        **_options(arguments),
-    )
-    target = {"pose_des": goal} | ({"q_null": q_des} if posture else {})
-    return _run(robot, arguments, lambda t, q, dq: controller.torque((q, dq), **target), q, dq)
-
-
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "damping_ratio": _number(arguments.damping_ratio, "--damping-ratio"),
-        "use_inertia_decoupling": not arguments.no_decoupling,
-        "use_gravity_compensation": not arguments.no_gravity,
-        "torque_limits": "robot" if arguments.torque_limits else None,
-    }
-
-
-def _run(robot: PinRobot, arguments: argparse.Namespace, command: Any, q: Array, dq: Array) -> Recording:
-    return run(
-        robot,
-        command,
-        q=q,
-        dq=dq,
-        duration=_number(arguments.duration, "--duration"),
-        dt=_number(arguments.dt, "--dt"),
-        frame=_tool(robot, arguments),
+        recording,
+        tool=tool_of(robot, arguments),
         friction=not arguments.no_friction,
         motor_inertia=not arguments.no_motor_inertia,
     )
+    written = [str(recording.save(path)) for path in arguments.out or ()]
+    if arguments.plot is not None:
+        beside = None if outcome.ideal is None else outcome.ideal[:, :3]
+        written.append(str(recording.plot(arguments.plot, beside=beside)))
+    report(
+        arguments.json,
+        lambda: _data(robot, outcome, judged, written),
+        lambda: _text(robot, outcome, judged, written),
+    )
+    return 0 if recording and judged else 1
 
 
-def _tool(robot: PinRobot, arguments: argparse.Namespace) -> str:
-    return robot.tcp if arguments.frame is None else str(arguments.frame)
-
-
-def _pose(robot: PinRobot, arguments: argparse.Namespace, q: Array) -> Transformation:
-    """The pose asked for; what is left out is that of the start."""
-    start: Transformation = robot.fk(q, frame=_tool(robot, arguments))
-    xyz = start.translation if arguments.xyz is None else sized_numbers(arguments.xyz, 3, "--xyz")
-    if arguments.rpy is None:
-        return Transformation.from_rotation(start.rotation, xyz)
-    return Transformation.from_rpy(sized_numbers(arguments.rpy, 3, "--rpy"), xyz)
-
-
-def _number(word: str, option: str) -> float:
-    return scalar(sized_numbers([word], 1, option), option, minimum=0.0)
-
-
-def _errors(robot: PinRobot, recording: Recording, goal: Transformation | None, q_des: Array) -> dict[str, float]:
-    """What is left at the end."""
-    if goal is None:
-        return {"joint_error": float(np.abs(robot.difference(recording.q[-1], q_des)).max(initial=0.0))}
-    distance = Transformation(recording.tool_pose[-1]).distance(goal)
+def _left(robot: PinRobot, outcome: Outcome) -> dict[str, float]:
+    """What is left at the end, or how far from the ideal it has been."""
+    recording = outcome.recording
+    if outcome.ideal is not None and outcome.offset is not None:
+        off = np.abs(outcome.offset - outcome.ideal)
+        return {
+            "displacement": float(np.linalg.norm(outcome.offset[-1, :3])),
+            "ideal_displacement": float(np.linalg.norm(outcome.ideal[-1, :3])),
+            "position_error": float(np.linalg.norm(off[:, :3], axis=1).max()),
+            "rotation_error": float(np.linalg.norm(off[:, 3:], axis=1).max()),
+        }
+    if outcome.goal is None:
+        return {"joint_error": float(np.abs(robot.difference(recording.q[-1], outcome.q_des)).max(initial=0.0))}
+    distance = Transformation(recording.tool_pose[-1]).distance(outcome.goal)
     return {"position_error": distance.translation, "rotation_error": distance.rotation}
 
 
-def _data(
-    robot: PinRobot, recording: Recording, goal: Transformation | None, q_des: Array, written: list[str]
-) -> dict[str, Any]:
+def _energy(judged: LoopReport) -> dict[str, float]:
+    return {
+        "kinetic": float(judged.kinetic[-1]),
+        "potential_change": float(judged.potential[-1] - judged.potential[0]),
+        "motor_work": float(judged.motor_work[-1]),
+        "external_work": float(judged.external_work[-1]),
+        "friction_loss": float(judged.friction_loss[-1]),
+        "drift": float(np.abs(judged.drift).max()),
+    }
+
+
+def _data(robot: PinRobot, outcome: Outcome, judged: LoopReport, written: list[str]) -> dict[str, Any]:
+    recording = outcome.recording
     return {
         "robot": robot.name,
         "completed": bool(recording),
         "message": recording.message,
         "steps": len(recording) - 1,
         "duration": recording.time[-1],
-        **_errors(robot, recording, goal, q_des),
+        **_left(robot, outcome),
+        "energy": _energy(judged),
+        "limits": [str(breach) for breach in judged.breaches],
+        "start": named(robot.coordinate_names, recording.q[0]),
         "q": named(robot.coordinate_names, recording.q[-1]),
         "tool": pose_data(Transformation(recording.tool_pose[-1])),
         "largest_torque": named(robot.dof_names, np.abs(recording.tau).max(axis=0)),
+        "largest_speed": named(robot.dof_names, np.abs(recording.dq).max(axis=0)),
         "files": written,
     }
 
 
-def _text(robot: PinRobot, recording: Recording, goal: Transformation | None, q_des: Array, written: list[str]) -> str:
-    left = _errors(robot, recording, goal, q_des)
-    units = {"joint_error": "rad or m", "position_error": "m", "rotation_error": "rad"}
+_UNITS = {"joint_error": "rad or m", "rotation_error": "rad"}
+
+
+def _text(robot: PinRobot, outcome: Outcome, judged: LoopReport, written: list[str]) -> str:
+    recording = outcome.recording
+    of_ideal = " of the ideal, at most" if outcome.ideal is not None else ""
     summary = [
         ("loop", "completed" if recording else f"broken off: {recording.message}"),
         ("time", f"{recording.time[-1]:.6g} s, {len(recording) - 1} steps"),
-        *([] if goal is None else [("target", pose_text(goal))]),
+        *([] if outcome.goal is None else [("target" if not of_ideal else "reference", pose_text(outcome.goal))]),
         ("tool", pose_text(Transformation(recording.tool_pose[-1]))),
-        *((name.replace("_", " "), f"{small(value)} {units[name]}") for name, value in left.items()),
+        *(
+            (name.replace("_", " "), f"{small(value)} {_UNITS.get(name, 'm')}{of_ideal if 'error' in name else ''}")
+            for name, value in _left(robot, outcome).items()
+        ),
+        *((f"energy: {name.replace('_', ' ')}", f"{value:.4g} J") for name, value in _energy(judged).items()),
+        ("limits", "kept" if judged else f"{len(judged.breaches)} passed"),
+        *(("", str(breach)) for breach in judged.breaches),
         *(("written", path) for path in written),
     ]
     limits = robot.joint_torque_limits

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array
+from ..robot.arrays import Array, refuse_look_alikes
 from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet_selection import Index
 from ..robot.spatial import wrap_angle
@@ -34,6 +35,7 @@ class Controller(ABC):
 
     Inputs: ClassVar[type]
     Outputs: ClassVar[type]
+    _groups: Sequence[Group] = ()
 
     def __init__(self, dof_counts: Index, continuous: NDArray[np.bool_]) -> None:
         self._dof_counts, self._continuous = dof_counts, continuous
@@ -41,8 +43,7 @@ class Controller(ABC):
         self._total = int(dof_counts.sum())
         self._ports: list[Port] = []
         self._fixed: dict[str, tuple[str, Array]] = {}
-        self._groups: Sequence[Group] = ()
-        self._limit_mode = "clip"
+        self._limit_mode, self._limits_follow = "clip", False
         self._faults = np.zeros(len(dof_counts), dtype=bool)
         self._scratch = np.empty(self._total)
 
@@ -70,10 +71,10 @@ class Controller(ABC):
             if limits != "robot" or of_robots is None:
                 known = "numbers" if of_robots is None else "numbers or 'robot'"
                 raise InputError(f"torque_limits must be {known}, got {limits!r}")
-            limits = of_robots
+            limits, self._limits_follow = of_robots, True
         values = per_dof(limits, self._total, "torque_limits", infinite=True)
-        if values is not None and np.isfinite(values).any():
-            self._fixed["torque_limits"] = "dof", values
+        if values is not None and (self._limits_follow or np.isfinite(values).any()):
+            self._fixed["torque_limits"] = "dof", values.copy()
 
     def _settle(self, group: Group) -> None:
         """Fixed values of a group, taken once."""
@@ -141,8 +142,26 @@ class Controller(ABC):
             array = port.read(value)
             if port.gain:
                 check_live_gain(array, port.name)
+            elif port.quaternion:
+                self._check_quaternions(array, port.name)
             found[port.name] = array
         return found
+
+    def _check_quaternions(self, array: Array, name: str) -> None:
+        """Refuses quaternions of length 0 at the end of the rows; NaN is let through and stays with its robot."""
+        if len(array) == 1:  # in floats, several times faster
+            x, y, z, w = array[0, -4:].tolist()
+            squares: Any = x * x + y * y + z * z + w * w
+            member = 0 if squares < 1e-24 else -1
+        else:
+            squares = np.square(array[:, -4:]).sum(axis=1)
+            short = np.flatnonzero(squares < 1e-24)
+            member = int(short[0]) if len(short) else -1
+        if member >= 0:
+            raise InputError(
+                f"inputs.{name}: the quaternion of robot {self._label(member)} has length 0, which is no rotation; "
+                "the identity is (0, 0, 0, 1)"
+            )
 
     # The step
 
@@ -153,11 +172,11 @@ class Controller(ABC):
             if group.native is not None:
                 self._in_lanes(group, ports, tau)
                 continue
-            value = self._evaluate(group, ports)
+            value = self._without_faults(group, self._evaluate(group, ports))
             limits = group.fixed.get("torque_limits")
-            if limits is not None:
+            if limits is not None:  # after the faults: limits would make infinity look like a torque
                 value = limit_torque(value, limits, self._limit_mode)
-            group.dofs.put(tau, self._without_faults(group, value))
+            group.dofs.put(tau, value)
         return tau
 
     def _in_lanes(self, group: Any, ports: dict[str, Array], tau: Array) -> None:
@@ -243,12 +262,32 @@ class Controller(ABC):
         """Length D of every compact port."""
         return self._total
 
+    # Copies
+
+    _DERIVED: ClassVar[tuple[str, ...]] = ()
+    """Attributes that belong to one object alone and are made again when they are needed."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is derived from robots."""
+        return {name: value for name, value in self.__dict__.items() if name not in self._DERIVED}
+
+    def __copy__(self) -> Self:
+        """A controller of the same robots with gains, faults and reports of its own."""
+        twin = object.__new__(type(self))
+        for name, value in self.__getstate__().items():
+            twin.__dict__[name] = copy.copy(value) if isinstance(value, np.ndarray | dict | list) else value
+        return twin
+
 
 def counted(controlled_dofs_per_robot: Any) -> Index:
     """Numbers of controlled joints per robot, for controllers without a model."""
-    if not isinstance(controlled_dofs_per_robot, Iterable):
+    refuse_look_alikes(controlled_dofs_per_robot, "controlled_dofs_per_robot")
+    if not isinstance(controlled_dofs_per_robot, Iterable) or getattr(controlled_dofs_per_robot, "ndim", 1) == 0:
         controlled_dofs_per_robot = [controlled_dofs_per_robot]
-    counts = np.asarray(list(controlled_dofs_per_robot))
+    try:
+        counts = np.asarray(list(controlled_dofs_per_robot))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"controlled_dofs_per_robot must be a list of integers: {error}") from None
     if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
         raise InputTypeError(f"controlled_dofs_per_robot must be a list of integers, got {controlled_dofs_per_robot!r}")
     if (counts < 1).any():

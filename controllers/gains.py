@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array, _as_float, _require_finite
+from ..robot.arrays import Array, _as_float, _require_finite, refuse_look_alikes
 from ..robot.errors import InputError, InputTypeError
 from ..robot.spatial import rotation_from_quat_xyzw
 from ..robot.transformation import Transformation, as_transformation
@@ -92,7 +92,7 @@ def poses(value: Any, count: int, name: str) -> Array | None:
 
 def switch(value: Any, count: int, name: str) -> tuple[bool, ...]:
     """A boolean per robot, given as one or as (R,)."""
-    array = np.asarray(value)
+    array = _raw(value, name)
     if array.dtype.kind != "b":
         raise InputTypeError(f"{name} must be True or False, or one of them per controlled robot, got {value!r}")
     if array.shape not in ((), (count,)):
@@ -104,7 +104,7 @@ def booleans(value: Any, count: int, name: str) -> NDArray[np.bool_]:
     """A boolean per controlled joint (D,); None is False for all."""
     if value is None:
         return np.zeros(count, dtype=bool)
-    array = np.asarray(value)
+    array = _raw(value, name)
     if array.dtype.kind != "b" or array.shape != (count,):
         raise InputError(f"{name} must hold {count} booleans, one per controlled dof, got {value!r}")
     return array.copy()
@@ -148,6 +148,14 @@ def damping_choice(damping: Any, ratio: Any, name: str, ratio_name: str) -> None
         )
     if ratio is not None and damping is not UNSET:
         raise InputError(f"give {name} or {ratio_name}, not both")
+
+
+def _raw(value: Any, name: str) -> NDArray[Any]:
+    refuse_look_alikes(value, name)
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name} is not rectangular: {error}") from None
 
 
 def _numbers(value: Any, name: str) -> Array:

@@ -44,6 +44,7 @@ class Group:
         dofs: Their entries in the compact ports.
         wrap: Which of the n joints are angles without end.
         switches: What is switched on for them.
+        rows: Their entries along the first axis of ports per robot.
         fixed: Gains, limits and frames of theirs, by name, as the laws take them.
         native: Their step in the native kernel, None where there is none.
     """
@@ -59,16 +60,12 @@ class Group:
         self._first = offsets[self.members]
         rows = self.members
         side_by_side = bool((rows == np.arange(rows[0], rows[0] + len(rows))).all())
-        self._rows: Any = int(rows[0]) if self.one else slice(rows[0], rows[-1] + 1) if side_by_side else rows
+        self.rows: Any = int(rows[0]) if self.one else slice(rows[0], rows[-1] + 1) if side_by_side else rows
 
     def robots(self, array: Array) -> Array:
         """The entries of these robots along the first axis, without that axis if it is one robot."""
-        result: Array = array[self._rows]
+        result: Array = array[self.rows]
         return result
-
-    def put_robots(self, array: Any, values: Any) -> None:
-        """Writes the entries of these robots along the first axis."""
-        array[self._rows] = values
 
 
 class ModelGroup(Group):

@@ -88,7 +88,7 @@ class ControllerJointImpedanceModelFree(JointImpedanceLaw):
         continuous_dofs: Which joints turn without end (D,): their errors go the short way round.
     """
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Inputs:
         """State, targets, dynamics and live gains; see the class. Ports of features that are off are None."""
 
@@ -103,7 +103,7 @@ class ControllerJointImpedanceModelFree(JointImpedanceLaw):
         stiffness: Any
         damping: Any
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Outputs:
         """Torques `joint_f` (D,) [N m or N]."""
 
@@ -175,7 +175,7 @@ class ControllerJointImpedance(NativeSteps, ModelProperties, JointTorque, JointI
     approximation where they move. On continuous joints the error is the shortest angle.
     """
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Inputs:
         """State of the whole fleet; targets and live gains of the controlled joints. None where a feature is off."""
 
@@ -187,7 +187,7 @@ class ControllerJointImpedance(NativeSteps, ModelProperties, JointTorque, JointI
         stiffness: Any
         damping: Any
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Outputs:
         """Torques `joint_f` (D,) [N m or N]."""
 

@@ -141,7 +141,7 @@ def wrench_law(
     return command + feedback if feedforward else feedback
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, eq=False)
 class TaskRecord:
     """What the last evaluation went through; arrays are kept, numbers are made when asked for.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,13 +15,21 @@ from ..robot.fleet_bases import from_its_base
 from ..robot.fleet_selection import Index, Selection
 from ..robot.fleet_terms import RobotTerms, same_model, terms_of
 from .gains import UNSET
-from .groups import ModelGroup
+from .groups import Group, ModelGroup
+
+if TYPE_CHECKING:
+    from .base import Controller
+
+    _Base = Controller
+else:
+    _Base = object
 
 
-class ModelProperties:
-    """What model-based controllers say about their selection."""
+class ModelProperties(_Base):
+    """What model-based controllers say about their selection, and what they keep of it."""
 
     _model: FleetModel
+    _DERIVED: ClassVar[tuple[str, ...]] = ("_groups", "_kept")
 
     @property
     def model_robot_count(self) -> int:
@@ -45,6 +54,17 @@ class ModelProperties:
     def _label(self, member: int) -> str:
         return repr(self.robot_labels[member])
 
+    def _settle(self, group: Group) -> None:
+        if self._limits_follow:  # the robots' own limits may have changed with them
+            limits = self._model.torque_limits(group.members).reshape(group.dofs.shape)
+            group.dofs.put(self._fixed["torque_limits"][1], limits)
+        super()._settle(group)
+
+    def __copy__(self) -> Self:
+        twin: Self = super().__copy__()
+        twin._model, twin._fixed = copy.copy(self._model), copy.deepcopy(self._fixed)
+        return twin
+
 
 class FleetModel:
     """A fleet, what is controlled of it, and its robots in groups of one model.
@@ -68,10 +88,16 @@ class FleetModel:
         """Whether a robot has changed since the groups were made."""
         return bool(self._seen != self.fleet.version)
 
-    def torque_limits(self) -> Array:
-        """The robots' own torque limits at the controlled joints (D,)."""
+    def __getstate__(self) -> dict[str, Any]:
+        """All but which versions were seen: copies make groups of their own."""
+        self._check_sizes()  # a copy of the fleet is laid out anew, the selection is not
+        return self.__dict__ | {"_seen": None}
+
+    def torque_limits(self, members: Index | None = None) -> Array:
+        """The robots' own torque limits at the controlled joints (D,), or those of some of the controlled robots."""
         parts = []
-        for robot, joints in zip(self.selection.robots, self.selection.joints, strict=True):
+        for k in range(len(self.selection.robots)) if members is None else members.tolist():
+            robot, joints = self.selection.robots[k], self.selection.joints[k]
             columns = self._columns(robot, joints)
             parts.append(self.fleet.robots[robot].limits.torque[columns])
         return np.concatenate(parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter, is_
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,14 +53,22 @@ class NativeGroup:
         group: The robots.
         flags: What is on.
         totals: Entries of a flat configuration and velocity, of the controlled joints; controlled robots.
+        places: First entries and rows of what is stepped, if not the robots of the group in the fleet.
+        live: Names of the ports that are bound, if not all.
     """
 
     def __init__(
-        self, controller: NativeSteps, group: ModelGroup, flags: Flags, totals: tuple[int, int, int, int]
+        self,
+        controller: NativeSteps,
+        group: ModelGroup,
+        flags: Flags,
+        totals: tuple[int, int, int, int],
+        places: tuple[Any, ...] | None = None,
+        live: tuple[str, ...] | None = None,
     ) -> None:
         terms = group.terms
         assert isinstance(terms, LaneTerms)
-        self._group, self.live = group, controller.live_ports
+        self._group, self.live = group, controller.live_ports if live is None else live
         numbers = {name: i for i, name in enumerate(native.core().PORTS)}
         fixed = [(numbers[name], value) for name, value in controller.fixed_values() if name in numbers]
         if group.bases is not None:
@@ -73,7 +81,7 @@ class NativeGroup:
             frame = terms.bodies.frame(terms.robot._frame_id(group.frame))
         self.core = native.core().Step(
             terms.bodies.core,
-            group.places(),
+            group.places() if places is None else tuple(np.array(part, dtype=np.int64) for part in places),
             group.joints(),
             _roots(terms),
             frame,
@@ -92,7 +100,7 @@ class NativeGroup:
         return found.astype(bool)
 
     def last(self) -> tuple[Any, tuple[Array, Array], Array, TaskRecord] | None:
-        """The group, tool pose (R, p), twist and record of the last step; None before the first."""
+        """Rows of the group, tool pose (R, p), twist and record of the last step; None before the first."""
         rows = np.empty((len(self._group.members), RECORD))
         if not self.core.last(rows):
             return None
@@ -103,7 +111,7 @@ class NativeGroup:
         tool = rows[..., :9].reshape(*rows.shape[:-1], 3, 3), rows[..., 9:12]
         inverse = None if self._group.switches.mode == "off" else A
         return (
-            self._group,
+            self._group.rows,
             tool,
             rows[..., 12:18],
             TaskRecord(inverse, rows[..., 39:45], rows[..., 45:51], rows[..., 51]),
@@ -116,6 +124,7 @@ class NativeSteps(Controller):
     _model: FleetModel
     _switches: list[Any]
     _started = False
+    _DERIVED: ClassVar[tuple[str, ...]] = ("_groups", "_kept", "_whole", "_values", "_off", "_bound")
 
     def _choose(self, backend: Any, threads: Any) -> None:
         self._backend = one_of(backend, BACKENDS, "backend")

@@ -19,7 +19,14 @@ from .task_inertia import spread_of
 class OperationalSpaceLaw(OperationalPorts):
     """The law of `laws.operational_space` between ports and torques; the dynamics come from a subclass."""
 
+    _last: list[tuple[Any, tuple[Array, Array], Array, laws.TaskRecord]]
+
     # The step
+
+    def _torques(self, ports: dict[str, Array]) -> Array:
+        self._refresh()
+        self._last = []  # groups may have been made anew
+        return super()._torques(ports)
 
     def _law(
         self,
@@ -59,7 +66,7 @@ class OperationalSpaceLaw(OperationalPorts):
             posture=None if joints is None else self._posture(group, ports, *joints),
             passive_force=passive_force,
         )
-        self._last[id(group)] = group, tool, twist, record
+        self._last.append((group.rows, tool, twist, record))
         return tau
 
     def _frame(self, group: Group, ports: dict[str, Array]) -> tuple[Array, Array] | None:
@@ -104,10 +111,13 @@ class OperationalSpaceLaw(OperationalPorts):
         """Forget what is reported about the last step. The law has no memory, so nothing else changes."""
         super().reset()
         self._started = False
-        self._last: dict[int, tuple[Group, tuple[Array, Array], Array, laws.TaskRecord]] = {}
+        self._last = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_last": list(self._entries()), "_started": False}
 
     def _entries(self) -> Iterator[Any]:
-        yield from self._last.values()
+        yield from self._last
         if self._started:
             for group in self._groups:
                 entry = None if group.native is None else group.native.last()
@@ -119,7 +129,7 @@ class OperationalSpaceLaw(OperationalPorts):
         for entry in self._entries():
             value = pick(entry)
             if value is not None:
-                entry[0].put_robots(result, value)
+                result[entry[0]] = value
         return result
 
     @property

@@ -126,7 +126,7 @@ class OperationalPorts(Controller):
         else:
             self._robot_port("motion_damping", 6, off="a damping_ratio was given instead")
             self._fixed["motion_damping_ratio"] = "axis", np.asarray(per_axis(o.damping_ratio, R, "damping_ratio"))
-        self._robot_port("desired_tool_pose_operational", 7, fill=IDENTITY_POSE)
+        self._robot_port("desired_tool_pose_operational", 7, fill=IDENTITY_POSE, quaternion=True)
         self._robot_port("desired_twist_operational", 6)
         off = None if self._accelerated else "has_acceleration_feedforward is off"
         self._robot_port("desired_acceleration_operational", 6, off=off)
@@ -134,7 +134,7 @@ class OperationalPorts(Controller):
     def _set_frame(self, o: OperationalOptions) -> None:
         fixed = poses(o.operational_frame_pose_world, self.controlled_robot_count, "operational_frame_pose_world")
         off = None if fixed is None else "it was fixed when the controller was made"
-        self._robot_port("operational_frame_pose_world", 7, fill=IDENTITY_POSE, off=off)
+        self._robot_port("operational_frame_pose_world", 7, fill=IDENTITY_POSE, quaternion=True, off=off)
         self._live_frame = fixed is None
         if fixed is not None and (fixed != np.eye(4)).any():
             self._fixed["frame"] = "axis", fixed
@@ -169,7 +169,7 @@ class OperationalPorts(Controller):
             name = f"{half}_selection_frame_operational"
             fixed = quaternions(getattr(o, name), R, name)
             why = off or (None if fixed is None else "it was fixed when the controller was made")
-            self._robot_port(name, 4, fill=IDENTITY_QUAT, off=why)
+            self._robot_port(name, 4, fill=IDENTITY_QUAT, quaternion=True, off=why)
             frames.append(fixed)
             if fixed is not None and self._wrench:
                 self._fixed[f"{half}_frame"] = "axis", fixed

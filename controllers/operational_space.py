@@ -32,7 +32,7 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
         **options: As for `ControllerOperationalSpace`.
     """
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Inputs:
         """State of tool and joints, targets, dynamics and live gains. Ports of features that are off are None."""
 
@@ -61,7 +61,7 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
         null_space_stiffness: Any
         null_space_damping: Any
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Outputs:
         """Torques `joint_f` (D,) [N m or N]."""
 
@@ -75,7 +75,7 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
         null_off = None if self._null else "use_null_space_control is off"
         self._port("joint_q", (D,), off=null_off)
         self._port("joint_qd", (D,), off=null_off)
-        self._robot_port("tool_pose_world", 7, fill=IDENTITY_POSE)
+        self._robot_port("tool_pose_world", 7, fill=IDENTITY_POSE, quaternion=True)
         self._robot_port("tool_twist_world", 6)
         self._port("jacobian_world", (R, 6, n))
         self._port("mass_matrix", (R, n, n), off=self._off_unless("decoupling", "use_inertia_decoupling"))
@@ -86,7 +86,7 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
 
     def _evaluate(self, group: Any, ports: dict[str, Array]) -> Array:
         on, n, take = group.switches, group.n, group.dofs.take
-        pose = group.robots(ports["tool_pose_world"])
+        pose, twist = (group.robots(ports[name]).copy() for name in ("tool_pose_world", "tool_twist_world"))
         passive = take(ports["gravity_force"]) if on.gravity else None
         if on.coriolis:
             coriolis = take(ports["coriolis_force"])
@@ -95,7 +95,7 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
             group,
             ports,
             (rotation_from_quat_xyzw(pose[..., 3:]), pose[..., :3]),
-            group.robots(ports["tool_twist_world"]),
+            twist,
             group.robots(ports["jacobian_world"])[..., :n],
             mass_matrix=group.robots(ports["mass_matrix"])[..., :n, :n] if on.decoupling else None,
             passive_force=passive,
@@ -154,7 +154,7 @@ class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque
     columns of M are dropped, which is an approximation where they move.
     """
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Inputs:
         """State of the whole fleet; targets and live gains per robot. Ports of features that are off are None."""
 
@@ -176,7 +176,7 @@ class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque
         null_space_stiffness: Any
         null_space_damping: Any
 
-    @dataclass(slots=True, kw_only=True)
+    @dataclass(slots=True, kw_only=True, eq=False)
     class Outputs:
         """Torques `joint_f` (D,) [N m or N]."""
 

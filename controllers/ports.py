@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array
+from ..robot.arrays import Array, refuse_look_alikes
 from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet import IndexedView
 
@@ -24,6 +24,7 @@ class Port:
         fill: What each entry along the first axis starts as; 0 by default.
         off: Why it is None and must stay so; None where it is in use.
         gain: Whether it holds gains, which must not be negative.
+        quaternion: Whether its rows end in quaternions xyzw, which must not be of length 0.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Port:
     fill: tuple[float, ...] | float = 0.0
     off: str | None = None
     gain: bool = False
+    quaternion: bool = False
 
     def allocate(self) -> Array | None:
         """A new array, or None where the port is off."""
@@ -51,6 +53,7 @@ class Port:
             return value
         if value is None:
             raise InputTypeError(f"inputs.{self.name} is None; it must be an array of shape {self.shape}")
+        refuse_look_alikes(value, f"inputs.{self.name}")
         try:
             array = np.asarray(value)
         except (ValueError, TypeError) as error:
@@ -67,8 +70,8 @@ class Port:
             raise InputError(f"inputs.{self.name} must stay None: {self.off}")
 
 
-def writable(value: Any, shape: tuple[int, ...]) -> Any:
-    """The array or live view that torques go to.
+def writable(value: Any, shape: tuple[int, ...], name: str = "joint_f") -> Any:
+    """The array or live view that torques, or what else an output holds, go to.
 
     Raises:
         InputTypeError: if it cannot be written in place.
@@ -76,17 +79,17 @@ def writable(value: Any, shape: tuple[int, ...]) -> Any:
     """
     if type(value) is IndexedView:
         array, seen = value.array, value.shape
-    elif isinstance(value, np.ndarray):
+    elif isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
         array, seen = value, value.shape
     else:
         raise InputTypeError(
-            "outputs.joint_f is written in place, so it must be a numpy array or a fleet.view, got "
+            f"outputs.{name} is written in place, so it must be a numpy array or a fleet.view, got "
             f"{type(value).__name__}"
         )
     if array.dtype.kind != "f":
-        raise InputTypeError(f"outputs.joint_f must hold floats, got {array.dtype}")
+        raise InputTypeError(f"outputs.{name} must hold floats, got {array.dtype}")
     if seen != shape:
-        raise InputError(f"outputs.joint_f must have shape {shape}, got {seen}")
+        raise InputError(f"outputs.{name} must have shape {shape}, got {seen}")
     if not array.flags.writeable:
-        raise InputError("outputs.joint_f is read-only")
+        raise InputError(f"outputs.{name} is read-only")
     return value

@@ -21,11 +21,13 @@ class Recording:
         time: [s] (N,).
         q: Configurations (N, nq).
         dq: Velocities (N, nv).
-        tau: Torque commanded from each state (N, nv) [N m or N].
+        tau: Torque applied from each state on (N, nv) [N m or N].
         tool_pose: Pose of the tool in the world (N, 4, 4).
         q_names: A name per entry of q.
         dq_names: A name per entry of dq.
         message: Why it ended before its time; empty if it did not.
+        wrench: What the environment exerted on the tool (N, 6), world axes [N, N m]; None if nothing could.
+        dq_command: Velocity commands, one per tick of the controller (T, nv); None without a velocity controller.
     """
 
     time: Array
@@ -36,6 +38,8 @@ class Recording:
     q_names: tuple[str, ...]
     dq_names: tuple[str, ...]
     message: str = ""
+    wrench: Array | None = None
+    dq_command: Array | None = None
 
     def __bool__(self) -> bool:
         return not self.message
@@ -56,6 +60,8 @@ class Recording:
                 tool_pose=self.tool_pose,
                 q_names=np.array(self.q_names),
                 dq_names=np.array(self.dq_names),
+                message=np.array(self.message),
+                **{name: value for name in ("wrench", "dq_command") if (value := getattr(self, name)) is not None},
             )
         elif path.suffix == ".csv":
             with path.open("w", newline="", encoding="utf-8") as file:
@@ -69,14 +75,20 @@ class Recording:
     def _columns(self) -> list[str]:
         joints = [f"q.{name}" for name in self.q_names] + [f"dq.{name}" for name in self.dq_names]
         tool = [f"tool.{name}" for name in ("x", "y", "z", "qx", "qy", "qz", "qw")]
-        return ["time", *joints, *(f"tau.{name}" for name in self.dq_names), *tool]
+        wrench = [] if self.wrench is None else [f"wrench.{name}" for name in ("fx", "fy", "fz", "mx", "my", "mz")]
+        return ["time", *joints, *(f"tau.{name}" for name in self.dq_names), *tool, *wrench]
 
     def _table(self) -> Array:
         quat = quat_xyzw_from_rotation(self.tool_pose[:, :3, :3])
-        return np.column_stack((self.time, self.q, self.dq, self.tau, self.tool_pose[:, :3, 3], quat))
+        wrench = () if self.wrench is None else (self.wrench,)
+        return np.column_stack((self.time, self.q, self.dq, self.tau, self.tool_pose[:, :3, 3], quat, *wrench))
 
-    def plot(self, path: str | Path) -> Path:
-        """Draw configuration, torque and tool position over time to a file (.png, .pdf, .svg).
+    def plot(self, path: str | Path, *, beside: Array | None = None) -> Path:
+        """Draw configuration, torque, tool position and, if there was one, the force on it to a .png, .pdf or .svg.
+
+        Args:
+            path: The file.
+            beside: Another way of the tool from its start (N, 3) [m], drawn dashed beside its own.
 
         Raises:
             MissingDependencyError: if matplotlib is not installed.
@@ -85,20 +97,27 @@ class Recording:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
-        figure = Figure(figsize=(9, 9), layout="constrained")
-        axes = figure.subplots(3, 1, sharex=True)
-        for axis, values, names, label in (
-            (axes[0], self.q, self.q_names, "q [rad or m]"),
-            (axes[1], self.tau, self.dq_names, "tau [N m or N]"),
-            (axes[2], self.tool_pose[:, :3, 3], ("x", "y", "z"), "tool [m]"),
-        ):
+        moved = self.tool_pose[:, :3, 3] - self.tool_pose[0, :3, 3]
+        rows = [
+            (self.q, self.q_names, "q [rad or m]"),
+            (self.tau, self.dq_names, "tau [N m or N]"),
+            (moved, ("x", "y", "z"), "tool, from the start [m]"),
+        ]
+        if self.wrench is not None and self.wrench.any():
+            rows.append((self.wrench[:, :3], ("fx", "fy", "fz"), "force on the tool [N]"))
+        figure = Figure(figsize=(9, 3 * len(rows)), layout="constrained")
+        axes = figure.subplots(len(rows), 1, sharex=True)
+        for axis, (values, names, label) in zip(axes, rows, strict=True):
             for column, name in zip(values.T, names, strict=True):
                 axis.plot(self.time, column, label=name)
+            if beside is not None and values is moved:
+                axis.plot(self.time, beside, "k--", linewidth=0.8)
+                axis.plot([], [], "k--", linewidth=0.8, label="ideal")
             axis.set_ylabel(label)
             axis.grid(color="0.9")
             if len(names) <= 12:
                 axis.legend(loc="upper right", fontsize="x-small", ncols=2)
-        axes[2].set_xlabel("time [s]")
+        axes[-1].set_xlabel("time [s]")
         try:
             figure.savefig(path)
         except ValueError as error:

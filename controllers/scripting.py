@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, vector
+from ..robot.arrays import Array, _as_float, vector
 from ..robot.errors import InputError
 from ..robot.transformation import Transformation
-from .gains import poses
+from .gains import per_axis, per_dof, poses, quaternions
 from .model_based import FleetModel, one_state
 
 if TYPE_CHECKING:
@@ -46,14 +46,15 @@ class Scripted(_Base):
         tau[self._model.selection.qd_start] = outputs.joint_f
         return tau
 
-    def _lay(self, inputs: Any, name: str, value: Array | None) -> None:
-        """Puts a value into a port; refuses one for a port that is off."""
-        port = getattr(inputs, name)
-        if port is not None:
-            port[...] = 0.0 if value is None else value
-        elif value is not None:
-            reason = next(p.off for p in self._ports if p.name == name)
-            raise InputError(f"{name} cannot be given: {reason}")
+    def _lay(self, inputs: Any, name: str, value: Array | None, argument: str | None = None) -> None:
+        """Puts a value into a port, what it starts as for None; refuses one for a port that is off."""
+        array = getattr(inputs, name)
+        if array is None and value is None:
+            return
+        port = next(port for port in self._ports if port.name == name)
+        if array is None:
+            raise InputError(f"{argument or name} cannot be given: {port.off}")
+        array[...] = port.fill if value is None else value
 
     def _positions(self, value: Any, name: str) -> Array:
         """Coordinates of the controlled joints (D,) of (D,), (nq,), a mapping, or None for the stored configuration."""
@@ -62,7 +63,7 @@ class Scripted(_Base):
             return robot.q[at]
         if isinstance(value, Mapping):
             return robot._named(value, robot.q, 0, name)[at]
-        if len(at) != robot.nq and np.shape(value) == (robot.nq,):
+        if len(at) != robot.nq and _as_float(value, name).shape == (robot.nq,):
             return vector(value, robot.nq, name)[at]
         return vector(value, len(at), name)
 
@@ -73,17 +74,19 @@ class Scripted(_Base):
             return None
         if isinstance(value, Mapping):
             return robot._named(value, np.zeros(robot.nv), 1, name)[at]
-        if len(at) != robot.nv and np.shape(value) == (robot.nv,):
+        if len(at) != robot.nv and _as_float(value, name).shape == (robot.nv,):
             return vector(value, robot.nv, name)[at]
         return vector(value, len(at), name)
 
     def _live(self, inputs: Any, gains: Mapping[str, Any]) -> None:
         for name, value in gains.items():
-            if value is None:
-                if getattr(inputs, name) is not None:
-                    raise InputError(f"{name} is read at every step, so torque() needs {name}=...")
+            port = getattr(inputs, name)
+            if port is None:
+                self._lay(inputs, name, value)
+            elif value is None:
+                raise InputError(f"{name} is read at every step, so torque() needs {name}=...")
             else:
-                self._lay(inputs, name, np.asarray(value, dtype=np.float64))
+                self._lay(inputs, name, (per_dof if port.ndim == 1 else per_axis)(value, len(port), name))
 
 
 class JointTorque(Scripted):
@@ -116,7 +119,7 @@ class JointTorque(Scripted):
         inputs, outputs = self._start(state)
         self._lay(inputs, "joint_q_des", self._positions(q_des, "q_des"))
         self._lay(inputs, "joint_qd_des", self._rates(dq_des, "dq_des"))
-        self._lay(inputs, "joint_qdd", self._rates(ddq_des, "ddq_des"))
+        self._lay(inputs, "joint_qdd", self._rates(ddq_des, "ddq_des"), "ddq_des")
         self._live(inputs, {"stiffness": stiffness, "damping": damping})
         return self._finish(inputs, outputs)
 
@@ -153,8 +156,8 @@ class OperationalTorque(Scripted):
             wrench_measured: What it exerts (6,); required with use_wrench_feedback.
             q_null: Posture of the null space as q_des of joint impedance; None is the stored configuration.
             dq_null: Its velocity; 0 if left out.
-            operational_frame: Pose of the operational frame, where it is read at every step.
-            linear_selection_frame: Quaternion xyzw, where it is read at every step.
+            operational_frame: Pose of the operational frame, where it is read at every step; the identity if left out.
+            linear_selection_frame: Quaternion xyzw, where it is read at every step; the identity if left out.
             angular_selection_frame: Likewise.
             **gains: motion_stiffness, motion_damping, wrench_stiffness, null_space_stiffness, null_space_damping
                 where the controller reads them at every step.
@@ -165,26 +168,25 @@ class OperationalTorque(Scripted):
         inputs, outputs = self._start(state)
         if inputs.measured_wrench_world is not None and wrench_measured is None:
             raise InputError("use_wrench_feedback is on, so torque() needs wrench_measured=...")
-        live = (
-            ("operational_frame_pose_world", None if operational_frame is None else _pose7(operational_frame)),
-            ("linear_selection_frame_operational", linear_selection_frame),
-            ("angular_selection_frame_operational", angular_selection_frame),
-        )
-        for name, value in live:
-            if value is not None or getattr(inputs, name) is None:
-                self._lay(inputs, name, value)
-        pose = self._present_pose(inputs) if pose_des is None else _pose7(pose_des)
-        self._lay(inputs, "desired_tool_pose_operational", pose)
-        for name, value in (
-            ("desired_twist_operational", twist_des),
-            ("desired_acceleration_operational", acceleration_des),
-            ("desired_wrench_world", wrench_des),
-            ("measured_wrench_world", wrench_measured),
+        for name, argument, value in (
+            ("operational_frame_pose_world", "operational_frame", operational_frame),
+            ("linear_selection_frame_operational", "linear_selection_frame", linear_selection_frame),
+            ("angular_selection_frame_operational", "angular_selection_frame", angular_selection_frame),
         ):
-            self._lay(inputs, name, None if value is None else vector(value, 6, name))
+            read = _pose7 if argument == "operational_frame" else _quaternion
+            self._lay(inputs, name, None if value is None else read(value, argument), argument)
+        pose = self._present_pose(inputs) if pose_des is None else _pose7(pose_des, "pose_des")
+        self._lay(inputs, "desired_tool_pose_operational", pose)
+        for name, argument, value in (
+            ("desired_twist_operational", "twist_des", twist_des),
+            ("desired_acceleration_operational", "acceleration_des", acceleration_des),
+            ("desired_wrench_world", "wrench_des", wrench_des),
+            ("measured_wrench_world", "wrench_measured", wrench_measured),
+        ):
+            self._lay(inputs, name, None if value is None else vector(value, 6, argument), argument)
         if inputs.joint_q_des_null is not None or q_null is not None:
-            self._lay(inputs, "joint_q_des_null", self._positions(q_null, "q_null"))
-        self._lay(inputs, "joint_qd_des_null", self._rates(dq_null, "dq_null"))
+            self._lay(inputs, "joint_q_des_null", self._positions(q_null, "q_null"), "q_null")
+        self._lay(inputs, "joint_qd_des_null", self._rates(dq_null, "dq_null"), "dq_null")
         self._live(inputs, {name: gains.pop(name, None) for name in _GAINS})
         if gains:
             raise InputError(f"torque() takes no {next(iter(gains))}; gains are {', '.join(_GAINS)}")
@@ -201,20 +203,26 @@ class OperationalTorque(Scripted):
             pose = Transformation.from_quat_xyzw(live[0, 3:], live[0, :3]).inverse @ pose
         elif frame is not None:
             pose = Transformation(frame[1][0]).inverse @ pose
-        return _pose7(pose)
+        return _pose7(pose, "pose_des")
 
 
 _GAINS = ("motion_stiffness", "motion_damping", "wrench_stiffness", "null_space_stiffness", "null_space_damping")
 
 
-def _pose7(pose: Any) -> Array:
+def _pose7(pose: Any, name: str) -> Array:
     if not isinstance(pose, Transformation):
-        if np.shape(pose) == (7,):
-            length = float(np.linalg.norm(vector(pose, 7, "pose_des")[3:]))
+        if isinstance(pose, np.ndarray | list | tuple) and _as_float(pose, name).shape == (7,):
+            length = float(np.linalg.norm(vector(pose, 7, name)[3:]))
             if abs(length - 1.0) > 1e-3:
                 raise InputError(
-                    f"pose_des (7,) must be xyz and a unit quaternion xyzw, got one of length {length:.4g}; "
+                    f"{name} (7,) must be xyz and a unit quaternion xyzw, got one of length {length:.4g}; "
                     "joint positions are no pose: robot.fk(q) is"
                 )
-        pose = Transformation._trusted(np.asarray(poses(pose, 1, "pose_des"))[0])
+        pose = Transformation._trusted(np.asarray(poses(pose, 1, name))[0])
     return np.concatenate((pose.translation, pose.quat_xyzw))
+
+
+def _quaternion(value: Any, name: str) -> Array:
+    """A quaternion xyzw (4,)."""
+    quaternions(value, 1, name)
+    return np.reshape(_as_float(value, name), 4)

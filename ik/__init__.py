@@ -9,6 +9,7 @@ from .branches import solve_all
 from .callbacks import CallbackReturn, Constraint, IKCallback, chain
 from .cost import CostFunction, default_ik_cost_function
 from .debug import IKDebug
+from .differential import DifferentialIK
 from .goals import Pointing, PoseGoal
 from .native_method import applies as native_applies
 from .native_method import native_method
@@ -19,6 +20,9 @@ from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResu
 from .registry import METHODS, register_method
 from .solver import ik_jacobian, ik_jacobian_cpp, ik_scipy, solve
 from .track import TrackResult, track
+from .velocity_bounds import VelocityBounds
+from .velocity_qp import solve_velocity
+from .velocity_result import VelocityResult, VelocityStatus
 
 register_method("scipy", scipy_method.scipy_method, minimises_cost=True, trusted=True, draws=False)
 register_method(
@@ -45,6 +49,7 @@ __all__ = [
     "CallbackReturn",
     "Constraint",
     "CostFunction",
+    "DifferentialIK",
     "IKCallback",
     "IKDebug",
     "IKMeta",
@@ -57,6 +62,9 @@ __all__ = [
     "PoseGoal",
     "Posture",
     "TrackResult",
+    "VelocityBounds",
+    "VelocityResult",
+    "VelocityStatus",
     "arc",
     "arc_through",
     "as_target",
@@ -70,6 +78,7 @@ __all__ = [
     "solve",
     "solve_all",
     "solve_batch",
+    "solve_velocity",
     "spline",
     "track",
 ]

@@ -103,7 +103,12 @@ def file_path(path: Any, name: str) -> Path:
     text = os.fspath(path)
     if not text or "\0" in str(text):
         raise InputError(f"{name} must be the path of a file, got {str(text)!r:.60}")
-    return Path(path)
+    file = Path(path)
+    try:
+        file.exists()
+    except OSError as error:
+        raise InputError(f"{name} must be the path of a file: {error}") from None
+    return file
 
 
 def write_npz(path: Path, arrays: dict[str, Any]) -> None:
@@ -122,13 +127,14 @@ def write_npz(path: Path, arrays: dict[str, Any]) -> None:
         Path(name).unlink(missing_ok=True)
 
 
-_DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (OSError, ValueError, LookupError, EOFError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 def read_npz(path: Path, names: list[str]) -> dict[str, Any]:
     """The named arrays of a npz file; objects are not read."""
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with path.open("rb") as stream:  # numpy leaves its own open where the file is damaged
+            data = np.load(stream, allow_pickle=False)
             return {name: data[name] for name in names}
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r}") from None

@@ -125,7 +125,8 @@ class GoalSearch:
         mark, pressed = np.inf, False
         for k in range(self.info.max_iter):
             e, J = self.stacked(q)
-            square = float(e @ e)
+            with np.errstate(over="ignore"):
+                square = float(e @ e)
             shown, moved = freedom.settle(q, start)
             if not moved.any():
                 cost = square

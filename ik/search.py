@@ -23,6 +23,7 @@ from .registry import Method
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
 
+FARTHEST = 1e100
 CLOSEST_STARTS = 6
 """Further starts from which the closest position to a target out of reach is looked for."""
 LARGEST_RESERVE = 200
@@ -135,6 +136,8 @@ class Search:
     def _closest_position(self) -> None:
         """Go on to the position closest to a target out of reach, whatever the rotation; it becomes the best."""
         goal = self.goal.nominal.homogeneous
+        if np.abs(goal[:3, 3]).max() > FARTHEST:
+            return  # from where all positions are equally far
         closest, least = None, np.inf
         starts = [self.start if self.best is None else self.best.q]
         starts += [self.freedom.sample(self.rng, self.start) for _ in range(CLOSEST_STARTS)]

@@ -21,6 +21,7 @@ struct Work {
   V *velocity, *acceleration, *force;   // (n, 6)
   V *mass;                              // (nv, nv), lower triangle
   V origin[3];
+  bool placed = false, composed = false;  // place and weigh, or compose, were done for q already
 };
 
 static inline long work_size(const Bodies &b) {

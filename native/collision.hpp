@@ -80,9 +80,14 @@ static inline const Bounds &box_of(const Collider &c, int i, Room &room) {
 
 static inline V vabs(V a) { return vmax(a, -a); }
 
+// A margin is one number for all lanes, or one a lane.
+static inline double margin_of(double margin, int) { return margin; }
+static inline double margin_of(const V &margin, int l) { return lane(margin, l); }
+
 // Lanes in which two boxes, the first grown by margin, may overlap: no separating axis among the fifteen
 // (Gottschalk, Lin, Manocha 1996).
-static inline M boxes_meet(const Bounds &a, const double *ha, const Bounds &b, const double *hb, double margin) {
+template <class S>
+static inline M boxes_meet(const Bounds &a, const double *ha, const Bounds &b, const double *hb, const S &margin) {
   V R[9], A[9], t[3], d[3];
   for (int k = 0; k < 3; ++k) d[k] = b.c[k] - a.c[k];
   for (int i = 0; i < 3; ++i) {
@@ -93,7 +98,7 @@ static inline M boxes_meet(const Bounds &a, const double *ha, const Bounds &b, c
       A[3 * i + j] = vabs(r) + kBoxSlack;
     }
   }
-  const double g[3] = {ha[0] + margin, ha[1] + margin, ha[2] + margin};
+  const S g[3] = {ha[0] + margin, ha[1] + margin, ha[2] + margin};
   M apart = vabs(t[0]) > g[0] + A[0] * hb[0] + A[1] * hb[1] + A[2] * hb[2];
   for (int i = 1; i < 3; ++i)
     apart |= vabs(t[i]) > g[i] + A[3 * i] * hb[0] + A[3 * i + 1] * hb[1] + A[3 * i + 2] * hb[2];
@@ -209,7 +214,8 @@ static int pair_test(const Collider &c, int i, int j, const Room &room, int l, d
 }
 
 // Lanes in which a pair may be closer than margin, by spheres and boxes.
-static inline M may_touch(const Collider &c, int i, int j, Room &room, double margin) {
+template <class S>
+static inline M may_touch(const Collider &c, int i, int j, Room &room, const S &margin) {
   const bool plane_i = c.core[i] == knuckle::kHalfSpace, plane_j = c.core[j] == knuckle::kHalfSpace;
   if (plane_i || plane_j) {
     const int h = plane_i ? i : j, s = plane_i ? j : i;
@@ -220,7 +226,7 @@ static inline M may_touch(const Collider &c, int i, int j, Room &room, double ma
       double n[3], p[3];
       const double offset = half_space(c, h, room, l, n);
       for (int k = 0; k < 3; ++k) p[k] = lane(room.centre[3 * s + k], l);
-      near[l] = dot3(n, p) - offset - c.sphere[4 * s + 3] <= margin + kDoubt ? -1 : 0;
+      near[l] = dot3(n, p) - offset - c.sphere[4 * s + 3] <= margin_of(margin, l) + kDoubt ? -1 : 0;
     }
     return near;
   }
@@ -228,17 +234,32 @@ static inline M may_touch(const Collider &c, int i, int j, Room &room, double ma
     M near{};
     return near == near;
   }
-  const double reach = c.sphere[4 * i + 3] + c.sphere[4 * j + 3] + margin + kDoubt;
+  const S reach = c.sphere[4 * i + 3] + c.sphere[4 * j + 3] + margin + kDoubt;
   M near = sphere_gap(c, i, j, room) <= reach * reach;
   if (!any(near)) return near;
   return near & boxes_meet(box_of(c, i, room), c.box + 15 * i + 12, box_of(c, j, room), c.box + 15 * j + 12,
-                           margin + kDoubt);
+                           S(margin + kDoubt));
 }
 
 static long collision_room(const Collider &c) { return Room::size(c); }
 
-static void touching(const Collider &c, const double *q, long count, double margin, void *memory, signed char *out,
-                     signed char *pairs) {
+// One margin for every pair and configuration, or one for each: margins (count, pairs).
+struct SameMargin {
+  double margin;
+  double of(long, int, int, int) const { return margin; }
+};
+struct OwnMargins {
+  const double *margins;
+  V of(long at, int p, int pairs, int lanes) const {
+    V m{};
+    for (int l = 0; l < KLANES; ++l) lane(m, l) = margins[(at + (l < lanes ? l : 0)) * (long)pairs + p];
+    return m;
+  }
+};
+
+template <class Margins>
+static void verdicts(const Collider &c, const double *q, long count, const Margins &margins, void *memory,
+                     signed char *out, signed char *pairs) {
   Room room(c, memory);
   const long row = c.tree.fixed ? c.tree.nq : 12L * c.tree.n;
   for (long at = 0; at < count; at += KLANES) {
@@ -248,6 +269,7 @@ static void touching(const Collider &c, const double *q, long count, double marg
     int open = lanes;
     for (int p = 0; p < c.pairs && (open || pairs); ++p) {
       const int i = c.pair[2 * p], j = c.pair[2 * p + 1];
+      const auto margin = margins.of(at, p, c.pairs, lanes);
       const M near = may_touch(c, i, j, room, margin);
       if (!any(near)) {
         if (pairs)
@@ -256,7 +278,8 @@ static void touching(const Collider &c, const double *q, long count, double marg
       }
       for (int l = 0; l < lanes; ++l) {
         if (!pairs && verdict[l] == knuckle::kTouching) continue;
-        const int found = on(near, l) ? pair_test(c, i, j, room, l, margin, false, nullptr) : (int)knuckle::kApart;
+        const int found = on(near, l) ? pair_test(c, i, j, room, l, margin_of(margin, l), false, nullptr)
+                                      : (int)knuckle::kApart;
         if (pairs) pairs[(at + l) * c.pairs + p] = (signed char)found;
         if (found == knuckle::kTouching && verdict[l] != knuckle::kTouching) {
           verdict[l] = knuckle::kTouching;
@@ -268,6 +291,16 @@ static void touching(const Collider &c, const double *q, long count, double marg
     }
     for (int l = 0; l < lanes; ++l) out[at + l] = verdict[l];
   }
+}
+
+static void touching(const Collider &c, const double *q, long count, double margin, void *memory, signed char *out,
+                     signed char *pairs) {
+  verdicts(c, q, count, SameMargin{margin}, memory, out, pairs);
+}
+
+static void approaching(const Collider &c, const double *q, long count, const double *margins, void *memory,
+                        signed char *out, signed char *pairs) {
+  verdicts(c, q, count, OwnMargins{margins}, memory, out, pairs);
 }
 
 static void nearest(const Collider &c, const double *q, double limit, void *memory, Nearest &best, signed char *pairs) {

@@ -81,11 +81,14 @@ struct Bodies {
   const int *axis;          // (columns) 0, 1, 2
   const int *turns;         // (columns) 1: about the axis, 0: along it
   const int *v_index;       // (columns)
+  const int *follows;       // (n) 1: moves with a joint before it, whose coordinate it shares
   const double *inertia;    // (n, 10) in the joint: mass, centre (3), inertia about it xx xy xz yy yz zz
   const double *armature;   // (columns)
   const double *damping;    // (columns)
   const double *coulomb;    // (columns)
   const double *rotor;      // (nv) reflected inertia
+  const double *viscous;    // (nv) damping and
+  const double *dry;        // (nv) Coulomb friction as felt at the robot's own joints
   double gravity[3];        // acceleration of free fall, world axes
 };
 
@@ -161,6 +164,23 @@ struct Step {
   const double *port[kPorts];  // null: off
 };
 
+// Trajectories of the robots of a step, whose q_at, qd_at say where each stands in the flat states and records.
+struct Rollout {
+  long from, to;         // steps to take, counted over all calls
+  int last;              // 1: the controller is asked, and the state recorded, once more at `to`
+  long every;            // steps from one record to the next
+  double dt;             // [s]
+  int friction, rotors;
+  int walls;
+  const double *wall;    // (walls, 8) point, unit normal, stiffness, damping
+  Frame tool;            // of the plant, where walls push
+  double *q, *dq;        // states, in and out
+  long long *failed;     // (robots) step at which a robot was lost, -1 while it is not
+  long q_total, dq_total;
+  double *q_record, *dq_record, *tau_record;  // (records, q_total), (records, dq_total) twice
+};
+constexpr double kRunaway = 1e6;  // [rad/s | m/s] a robot this fast is lost
+
 // What operational space reports of a step: pose (12), twist (6), A lower (21), asked (6), force (6), nearness.
 constexpr int kRecord = 52;
 
@@ -209,11 +229,14 @@ struct Kernel {
   void (*solve)(const Chain &, const IkOptions &, const IkProblem &, IkAnswer &);
   // many problems, one a lane
   void (*solve_batch)(const Chain &, const IkOptions &, const IkProblem *, long count, IkAnswer *);
-  // bytes of scratch, 64-aligned, that the two below need
+  // bytes of scratch, 64-aligned, that those below need
   long (*collision_room)(const Collider &);
   // (count, nq) -> a Contact each: any pair closer than margin; `pairs`, unless null, (count, pairs): of every pair
   void (*touching)(const Collider &, const double *q, long count, double margin, void *room, signed char *out,
                    signed char *pairs);
+  // the same where every pair has a margin of its own at every configuration: margins (count, pairs)
+  void (*approaching)(const Collider &, const double *q, long count, const double *margins, void *room,
+                      signed char *out, signed char *pairs);
   // one configuration: the nearest pair not farther than `limit` that is apart for certain, and a Contact for every
   // pair: kUndecided where it may be nearer or overlaps, kTouching never
   void (*nearest)(const Collider &, const double *q, double limit, void *room, Nearest &, signed char *pairs);
@@ -227,6 +250,8 @@ struct Kernel {
   // 1 to fault (robots) where one is not finite; record: (robots rounded up to lanes, kRecord) in blocks of lanes, or null
   void (*step)(const Bodies &, const Step &, long first, long count, void *room, double *out, signed char *fault,
                double *record);
+  long (*rollout_room)(const Bodies &plant, const Bodies &, const Step &);
+  void (*rollout)(const Bodies &plant, const Bodies &, const Step &, const Rollout &, long first, long count, void *room);
 };
 
 // One attempt without lanes, for the baseline processor and for one with AVX2.

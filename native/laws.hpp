@@ -36,6 +36,7 @@ struct Block {
   const Step &t;
   long at;
   int count;
+  const V *measured = nullptr;  // wrench measured at the tool (6), instead of the port's
 
   bool has(Port port) const { return t.port[port] != nullptr; }
 
@@ -151,8 +152,10 @@ static __attribute__((noinline)) void joint_impedance(const Bodies &b, const Blo
   }
   const bool decoupled = t.decoupling == kFull;
   if (decoupled || t.coriolis || t.gravity) {
-    place(b, w);
-    weigh(b, w);
+    if (!w.placed) {
+      place(b, w);
+      weigh(b, w);
+    }
     for (int i = 0; i < b.nv; ++i) w.ddq[i] = splat(0.0);
     if (decoupled)
       for (int i = 0; i < t.n; ++i) w.ddq[t.v[i]] = s.tau[i];
@@ -161,7 +164,6 @@ static __attribute__((noinline)) void joint_impedance(const Bodies &b, const Blo
     inverse(b, w, t.coriolis ? w.dq : nullptr, pushed ? w.ddq : nullptr, t.gravity ? b.gravity : kNoGravity, w.tau);
     for (int i = 0; i < t.n; ++i) s.tau[i] = decoupled ? w.tau[t.v[i]] : s.tau[i] + w.tau[t.v[i]];
   }
-  if (at.has(kPortLimits)) limit(at, s);
 }
 
 }  // namespace KNAME

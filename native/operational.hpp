@@ -145,7 +145,9 @@ static __attribute__((noinline)) void press(const Block &at, const Task &k, V *F
   selection(at, kPortWrenchSelection, kPortWrenchWeights, Om);
   at.take(kPortWrenchDes, f, 6);
   if (t.feedback) {
-    at.take(kPortWrench, measured, 6);
+    if (at.measured)
+      for (int i = 0; i < 6; ++i) measured[i] = at.measured[i];
+    else at.take(kPortWrench, measured, 6);
     at.take(kPortWrenchStiffness, Kw, 6);
     for (int i = 0; i < 6; ++i) measured[i] = f[i] - measured[i];
     if (k.framed) turn6(k.R_o, true, measured);
@@ -234,8 +236,10 @@ static __attribute__((noinline)) void operational_space(const Bodies &b, const B
   const Step &t = at.t;
   const bool forces = at.has(kPortWrenchDes), posture = at.has(kPortNullQ);
   V Om[36];
-  place(b, w);
-  if (t.decoupling != kOff || t.gravity || t.coriolis) weigh(b, w);
+  if (!w.placed) {
+    place(b, w);
+    if (t.decoupling != kOff || t.gravity || t.coriolis) weigh(b, w);
+  }
   see_tool(b, at, w, s, k);
   if (t.bias) move(b, w, w.dq, nullptr, kNoGravity);
   if (forces) selection(at, kPortMotionSelection, kPortMotionWeights, Om);
@@ -244,6 +248,7 @@ static __attribute__((noinline)) void operational_space(const Bodies &b, const B
   k.nearness = splat(1.0);
   if (t.decoupling != kOff) {
     compose(b, w);
+    w.composed = true;
     decouple(b, at, w, s, k);
     times6(k.Lambda, k.asked, k.force);
   }
@@ -262,7 +267,6 @@ static __attribute__((noinline)) void operational_space(const Bodies &b, const B
     inverse(b, w, t.coriolis ? w.dq : nullptr, pushed ? w.ddq : nullptr, t.gravity ? b.gravity : kNoGravity, w.tau);
     for (int i = 0; i < t.n; ++i) s.tau[i] += w.tau[t.v[i]];
   }
-  if (at.has(kPortLimits)) limit(at, s);
 }
 
 }  // namespace KNAME

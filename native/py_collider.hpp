@@ -119,6 +119,53 @@ struct PyCollider {
     active->touching(c, q.data(), 1, margin, room.at, &any, out.data());
   }
 
+  // q (N, row), margins (N, pairs) -> out (N) int8: a Contact each; with `verdicts` (N, pairs) int8 also of every pair.
+  void approaching(nb::handle q_, nb::handle margins_, nb::handle out_, nb::object verdicts_) const {
+    Span<double> q(q_, "q"), margins(margins_, "margins");
+    Span<signed char> out(out_, "out", true);
+    const long count = out.size();
+    q.require(count * row(), "q");
+    margins.require(count * c.pairs, "margins");
+    signed char *verdicts = nullptr;
+    if (!verdicts_.is_none()) {
+      Span<signed char> all(verdicts_, "verdicts", true);
+      all.require(count * c.pairs, "verdicts");
+      verdicts = all.data();
+    }
+    const Kernel *kernel = active;
+    Scratch room(kernel->collision_room(c));
+    kernel->approaching(c, q.data(), count, margins.data(), room.at, out.data(), verdicts);
+  }
+
+  // q (N, row): (configuration, pair, distance, x1 .. z2) of the nearest pair of all that is apart for certain and not
+  // farther than limit, configuration -1 if none; `open` (N) int8: 1 where some pair may be nearer or overlaps.
+  nb::tuple least(nb::handle q_, double limit, nb::handle open_) const {
+    Span<double> q(q_, "q");
+    Span<signed char> open(open_, "open", true);
+    const long count = open.size();
+    q.require(count * row(), "q");
+    std::vector<signed char> undecided(c.pairs);
+    knuckle::Nearest best{};
+    best.distance = limit;
+    long at = -1;
+    {
+      const Kernel *kernel = active;
+      nb::gil_scoped_release release;
+      Scratch room(kernel->collision_room(c));
+      for (long i = 0; i < count; ++i) {
+        knuckle::Nearest n{};
+        kernel->nearest(c, q.data() + i * row(), best.distance, room.at, n, undecided.data());
+        open.data()[i] = 0;
+        for (signed char verdict : undecided) open.data()[i] |= verdict == knuckle::kUndecided;
+        if (n.pair < 0) continue;
+        best = n;
+        at = i;
+      }
+    }
+    return nb::make_tuple(at, at < 0 ? -1 : best.pair, best.distance, best.on_first[0], best.on_first[1],
+                          best.on_first[2], best.on_second[0], best.on_second[1], best.on_second[2]);
+  }
+
   // One configuration: (pair, distance, x1, y1, z1, x2, y2, z2) of the nearest pair that is apart for certain and not
   // farther than limit, pair -1 if none; `undecided` (pairs) int8: kUndecided where a pair may be nearer or overlaps.
   nb::tuple nearest(nb::handle q_, double limit, nb::handle undecided_) const {
@@ -145,6 +192,9 @@ inline void bind_collider(nb::module_ &m) {
       .def("touching_batch", &PyCollider::touching_batch, nb::arg("q"), nb::arg("margin"), nb::arg("out"),
            nb::arg("threads") = 1)
       .def("contacts", &PyCollider::contacts, nb::arg("q"), nb::arg("margin"), nb::arg("out"))
+      .def("approaching", &PyCollider::approaching, nb::arg("q"), nb::arg("margins"), nb::arg("out"),
+           nb::arg("verdicts").none())
+      .def("least", &PyCollider::least, nb::arg("q"), nb::arg("limit"), nb::arg("open"))
       .def("nearest", &PyCollider::nearest, nb::arg("q"), nb::arg("limit"), nb::arg("undecided"));
 }
 

@@ -7,13 +7,14 @@ namespace knuckle {
 
 // Owns the arrays of a knuckle::Bodies.
 struct PyBodies {
-  std::vector<double> fixed, multiplier, offset, inertia, armature, damping, coulomb, rotor;
-  std::vector<int> parent, kind, q_index, column_start, axis, turns, v_index;
+  std::vector<double> fixed, multiplier, offset, inertia, armature, damping, coulomb, rotor, viscous, dry;
+  std::vector<int> parent, kind, q_index, column_start, axis, turns, v_index, follows;
   Bodies b;
 
   // joints: (fixed, parent, kind, q_index, multiplier, offset); v_start (n) first entry of each joint in dq
   PyBodies(nb::tuple joints, int nq, int nv, nb::handle v_start_, nb::handle inertia_, nb::handle armature_,
-           nb::handle damping_, nb::handle coulomb_, nb::handle rotor_, nb::handle gravity_) {
+           nb::handle damping_, nb::handle coulomb_, nb::handle rotor_, nb::handle viscous_, nb::handle dry_,
+           nb::handle gravity_) {
     const long n = Span<int>(joints[1], "parent").size();
     fixed = copied<double>(joints[0], "fixed", 12 * n);
     parent = copied<int>(joints[1], "parent", n);
@@ -29,15 +30,21 @@ struct PyBodies {
     damping = copied<double>(damping_, "damping", columns);
     coulomb = copied<double>(coulomb_, "coulomb", columns);
     rotor = copied<double>(rotor_, "rotor", nv);
+    viscous = copied<double>(viscous_, "viscous", nv);
+    dry = copied<double>(dry_, "dry", nv);
     for (long i = 0; i < n; ++i)
       if (parent[i] >= i || parent[i] < -1 || q_index[i] < 0 || q_index[i] + coordinates(kind[i]) > nq)
         throw nb::value_error("parent must come before its joint and q_index lie within nq");
+    for (long i = 0; i < n; ++i) {
+      follows.push_back(0);
+      for (long k = 0; k < i; ++k) follows[i] |= q_index[k] == q_index[i];
+    }
     for (int v : v_index)
       if (v < 0 || v >= nv) throw nb::value_error("v_start must lie within nv");
     b = Bodies{Tree{(int)n, nq, fixed.data(), parent.data(), kind.data(), q_index.data(), multiplier.data(),
                     offset.data()},
-               nv, (int)columns, column_start.data(), axis.data(), turns.data(), v_index.data(), inertia.data(),
-               armature.data(), damping.data(), coulomb.data(), rotor.data(), {0, 0, 0}};
+               nv, (int)columns, column_start.data(), axis.data(), turns.data(), v_index.data(), follows.data(), inertia.data(),
+               armature.data(), damping.data(), coulomb.data(), rotor.data(), viscous.data(), dry.data(), {0, 0, 0}};
     std::vector<double> gravity = copied<double>(gravity_, "gravity", 3);
     for (int k = 0; k < 3; ++k) b.gravity[k] = gravity[k];
   }
@@ -145,9 +152,10 @@ struct PyBodies {
 inline void bind_dynamics(nb::module_ &m) {
   nb::class_<PyBodies>(m, "Bodies")
       .def(nb::init<nb::tuple, int, int, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
-                    nb::handle>(),
+                    nb::handle, nb::handle, nb::handle>(),
            nb::arg("joints"), nb::arg("nq"), nb::arg("nv"), nb::arg("v_start"), nb::arg("inertia"),
-           nb::arg("armature"), nb::arg("damping"), nb::arg("coulomb"), nb::arg("rotor"), nb::arg("gravity"))
+           nb::arg("armature"), nb::arg("damping"), nb::arg("coulomb"), nb::arg("rotor"), nb::arg("viscous"),
+           nb::arg("dry"), nb::arg("gravity"))
       .def("evaluate", &PyBodies::evaluate, nb::arg("count"), nb::arg("q"), nb::arg("dq").none() = nb::none(),
            nb::arg("ddq").none() = nb::none(), nb::arg("tau").none() = nb::none(),
            nb::arg("gravity").none() = nb::none(), nb::arg("friction") = false, nb::arg("rotors") = false,

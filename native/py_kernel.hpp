@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,7 +24,7 @@ inline const Kernel *widest() {
 }
 
 inline const Kernel *kernel_of(int lanes) {
-  const Kernel *best = widest();
+  static const Kernel *const best = widest();  // asking the processor takes microseconds
   if (lanes == 0) return best;
 #ifdef KNUCKLE_X86
   if (lanes == 8 && best->lanes == 8) return kernel_lanes8;
@@ -50,14 +51,14 @@ inline const char *isa() { return active->lanes == 8 ? "avx512" : active->lanes 
 
 // Memory aligned for the widest vector; small sizes stay on the stack.
 struct Scratch {
-  std::vector<double> large;
+  std::unique_ptr<char[]> large;  // not cleared: nothing is read before it is written
   alignas(64) double small[6144];
   void *at;
   explicit Scratch(long bytes) {
     at = small;
     if (bytes <= (long)sizeof small) return;
-    large.resize(bytes / 8 + 9);
-    double *aligned = large.data();
+    large.reset(new char[bytes + 64]);
+    char *aligned = large.get();
     while (reinterpret_cast<std::size_t>(aligned) % 64) ++aligned;
     at = aligned;
   }
@@ -67,7 +68,8 @@ struct Scratch {
 // no more. `work` takes chunks until none is left, so any number of threads does it.
 template <class Work>
 void side_by_side(int threads, long chunks, const Work &work) {
-  const long cores = (long)std::thread::hardware_concurrency();
+  if (threads <= 1 || chunks <= 1) return work();
+  static const long cores = (long)std::thread::hardware_concurrency();  // asking the system takes microseconds
   long most = threads < chunks ? threads : chunks;
   if (most > 4 * (cores ? cores : 1)) most = 4 * (cores ? cores : 1);
   std::vector<std::thread> others;
@@ -81,8 +83,7 @@ void side_by_side(int threads, long chunks, const Work &work) {
 
 // Calls work(first, count, scratch) over chunks of `total` states, by several threads.
 template <class Work>
-void in_chunks(long total, int threads, long room, const Work &work) {
-  const long chunk = 256;
+void in_chunks(long total, int threads, long room, const Work &work, long chunk = 256) {
   std::atomic<long> next{0};
   auto run = [&] {
     Scratch scratch(room);

@@ -6,6 +6,7 @@
 namespace knuckle {
 
 constexpr double kLongestStride = 0.2;  // [rad | m] beyond it a step of a path is not taken as its direction
+constexpr double kStray = 0.25;  // of the stride: how far a step may end from where the path was going
 
 // A chain with limits, weights and the constants of the iteration.
 struct PySolver {
@@ -58,6 +59,7 @@ struct PySolver {
     o.rotation_tolerance = rotation_tolerance * (1 - 1e-9);
     o.max_attempts = max_attempts;
     o.max_iterations = max_iterations;
+    if (max_iterations < o.attempt_iterations) o.attempt_iterations = (int)max_iterations;
     return o;
   }
 
@@ -214,6 +216,27 @@ struct PySolver {
     side_by_side(threads, (open + chunk - 1) / chunk, work);
   }
 
+  // Whether the path goes on at the pose after `here` about as it came there from `before`: H points at three poses in
+  // a row, the second being `here`.
+  static bool goes_on(const double *here, const double *before) {
+    if (!before) return false;
+    const double *next = here + 16;
+    double along = 0, a = 0, b = 0;
+    for (int k = 0; k < 3; ++k) {
+      const double came = here[4 * k + 3] - before[4 * k + 3], goes = next[4 * k + 3] - here[4 * k + 3];
+      along += came * goes;
+      a += came * came;
+      b += goes * goes;
+      for (int r = 0; r < 3; ++r) {
+        const double turned = here[4 * r + k] - before[4 * r + k], turns = next[4 * r + k] - here[4 * r + k];
+        along += 0.1 * turned * turns;
+        a += 0.1 * turned * turned;
+        b += 0.1 * turns * turns;
+      }
+    }
+    return along > 0.8 * sqrt(a * b);
+  }
+
   // Follows targets (N, 4, 4) from q_start (nq), each step from the solution before; q (N, nq) and errors (N, 2) are
   // written up to the first step that fails, whose number is returned (N if none does).
   long track(nb::handle targets_, nb::handle q_start_, nb::handle q_, nb::handle errors_, double position_tolerance,
@@ -233,18 +256,24 @@ struct PySolver {
       const double *previous = i ? here - chain.nq : q_start.data();
       std::memcpy(here, previous, chain.nq * sizeof(double));
       flatten(H.data() + 16 * i, target);
-      // a path that goes on as it went is most of the way there; where it does not, the step before is the start
+      // A path that goes on as it went is most of the way there. Where it turns, or where that start leads far from
+      // itself, as near a singularity, the step before is the start: so the branch is the one a step finds alone.
       bool met = false;
-      for (int ahead = i > 0; ahead >= 0 && !met; --ahead) {
+      for (int ahead = i > 0 && goes_on(H.data() + 16 * (i - 1), i > 1 ? H.data() + 16 * (i - 2) : nullptr); ahead >= 0 && !met;
+           --ahead) {
+        double widest = 0;
         for (int j = 0; j < chain.n; ++j) {
           const double now = previous[chain.q_index[j]], stride = ahead ? now - before[j] : 0;
           const double next = now + stride;
+          if (fabs(stride) > widest) widest = fabs(stride);
           start[j] = fabs(stride) < kLongestStride && next >= lower[j] && next <= upper[j] ? next : now;
         }
         IkAnswer answer{};
         answer.q = found;
         solve_one(chain, o, IkProblem{target, start, 0, 0}, answer);
         met = measure(answer, target, o, here, errors.data() + 2 * i);
+        for (int j = 0; j < chain.n && ahead; ++j)
+          met = met && fabs(found[j] - start[j]) <= kStray * widest + 1e-9;
         if (!met) std::memcpy(here, previous, chain.nq * sizeof(double));
       }
       if (!met) return i;

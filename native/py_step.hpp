@@ -147,7 +147,7 @@ struct PyStep {
     if (!sound()) return -2;
     Span<double> out(out_, "out", true);
     out.require(totals[2], "out");
-    const Kernel *kernel = active;
+    const Kernel *kernel = t.robots > 4 ? active : abreast();  // a wider vector only takes longer
     const long padded = (t.robots + kernel->lanes - 1) / kernel->lanes * kernel->lanes;
     if (t.law == kOperationalSpace && (long)record_memory.size() < padded * kRecord + 8) {
       record_memory.resize(padded * kRecord + 8);
@@ -168,6 +168,56 @@ struct PyStep {
     long changes = 0;
     for (long i = 0; i < t.robots; ++i) changes += fault[i] != known->data()[row[i]];
     return changes;
+  }
+
+  // Steps `from` to `to` of the trajectories; see Rollout. settings: (from, to, last, every, friction, rotors); tool:
+  // (joint, place) on the plant; the arrays of states and records are flat, `failed` (robots) int64.
+  void rollout(nb::object plant_, nb::tuple settings, double dt, nb::tuple tool, nb::handle walls_, nb::handle q_,
+               nb::handle dq_, nb::handle failed_, nb::handle q_record_, nb::handle dq_record_, nb::handle tau_record_,
+               int threads) const {
+    const Bodies &plant = nb::cast<PyBodies &>(plant_).b;
+    if (plant.tree.nq != b.tree.nq || plant.nv != b.nv) throw nb::value_error("plant must be as large as the robot");
+    if (bound.size() != live.size()) throw nb::value_error("bind comes first");
+    Span<double> walls(walls_, "walls"), q(q_, "q", true), dq(dq_, "dq", true), q_record(q_record_, "q_record", true),
+        dq_record(dq_record_, "dq_record", true), tau_record(tau_record_, "tau_record", true);
+    Span<long long> failed(failed_, "failed", true);
+    Rollout r{};
+    r.from = nb::cast<long>(settings[0]);
+    r.to = nb::cast<long>(settings[1]);
+    r.last = nb::cast<int>(settings[2]);
+    r.every = nb::cast<long>(settings[3]);
+    r.friction = nb::cast<int>(settings[4]);
+    r.rotors = nb::cast<int>(settings[5]);
+    r.dt = dt;
+    r.q_total = totals[0];
+    r.dq_total = totals[1];
+    if (r.every < 1 || r.from < 0 || r.to < r.from) throw nb::value_error("steps must go on, every be positive");
+    const long records = r.to / r.every + 1;
+    q.require(r.q_total, "q");
+    dq.require(r.dq_total, "dq");
+    failed.require(t.robots, "failed");
+    if (q_record.size() < records * r.q_total || dq_record.size() < records * r.dq_total ||
+        tau_record.size() < records * r.dq_total)
+      throw nb::value_error("the records must have room for all steps");
+    r.walls = (int)(walls.size() / 8);
+    walls.require(8L * r.walls, "walls");
+    r.wall = walls.data();
+    r.tool.joint = nb::cast<int>(tool[0]);
+    if (r.tool.joint < -1 || r.tool.joint >= plant.tree.n) throw nb::value_error("tool must be on a joint of the plant");
+    const std::vector<double> place = copied<double>(tool[1], "place", 12);
+    for (int i = 0; i < 12; ++i) r.tool.place[i] = place[i];
+    r.q = q.data();
+    r.dq = dq.data();
+    r.failed = failed.data();
+    r.q_record = q_record.data();
+    r.dq_record = dq_record.data();
+    r.tau_record = tau_record.data();
+    const Kernel *kernel = active;
+    const long chunk = (t.robots / (4L * threads) + 8) / 8 * 8;  // a multiple of every width
+    nb::gil_scoped_release release;
+    in_chunks(t.robots, threads, kernel->rollout_room(plant, b, t), [&](long first, long size, void *at) {
+      kernel->rollout(plant, b, t, r, first, size, at);
+    }, chunk < 256 ? chunk : 256);
   }
 
   void faults(nb::handle out_) const {
@@ -202,6 +252,9 @@ inline void bind_step(nb::module_ &m) {
            nb::arg("flags"), nb::arg("totals"), nb::arg("live"), nb::arg("gains"), nb::arg("fixed"), nb::arg("known"))
       .def("bind", &PyStep::bind, nb::arg("values"))
       .def("step", &PyStep::step, nb::arg("values"), nb::arg("out"), nb::arg("threads") = 1)
+      .def("rollout", &PyStep::rollout, nb::arg("plant"), nb::arg("settings"), nb::arg("dt"), nb::arg("tool"),
+           nb::arg("walls"), nb::arg("q"), nb::arg("dq"), nb::arg("failed"), nb::arg("q_record"),
+           nb::arg("dq_record"), nb::arg("tau_record"), nb::arg("threads") = 1)
       .def("faults", &PyStep::faults, nb::arg("out"))
       .def("last", &PyStep::last, nb::arg("out"));
 }

@@ -48,6 +48,7 @@ static void step(const Bodies &b, const Step &t, long first, long count, void *r
     own_velocity(t, w.q, w.dq);
     law(b, at, w, s, k);
     isolate(at, s.tau, fault);
+    if (at.has(kPortLimits)) limit(at, s);  // after the faults: limits would make infinity look like a torque
     for (int l = 0; l < at.count; ++l) {
       double *row = out + t.dof_at[i + l];
       for (int c = 0; c < t.n; ++c) row[c] = lane(s.tau[c], l);

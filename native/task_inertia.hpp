@@ -7,6 +7,8 @@
 namespace KNAME {
 
 constexpr double kEps = 1e-3;  // eigenvalues below this share of their mean are bounded
+constexpr double kLeastLever = 1e-2, kGreatestLever = 1e3;  // at which controlled joints count as holding the tool [m]
+constexpr double kLeast2 = kLeastLever * kLeastLever, kGreatest2 = kGreatestLever * kGreatestLever;
 
 // Eigenvalues (N) and eigenvectors by columns (N, N) of the symmetric A (N, N), overwritten, by Jacobi's rotations. A
 // lane that is done is turned by exact identities from then on, so that no lane feels how long another takes.
@@ -100,10 +102,10 @@ static __attribute__((noinline)) void plain(const V *A, V *H) {
     }
 }
 
-// The bounded inverse with lam0 = kEps/N tr(S A S); the plain one where tr((S A S)^-1) lam0 <= 1, which proves that
-// every eigenvalue is above lam0, where both agree.
+// The bounded inverse with lam0 = kEps/N tr(S A S), the trace at least `floor`; the plain one where
+// tr((S A S)^-1) lam0 <= 1, which proves that every eigenvalue is above lam0, where both agree.
 template <int N>
-static inline void task_inverse(const V *A, const V *s, bool exact, V *H, V &nearness) {
+static inline void task_inverse(const V *A, const V *s, V floor, bool exact, V *H, V &nearness) {
   plain<N>(A, H);
   nearness = splat(1.0);
   if (exact) return;
@@ -114,7 +116,7 @@ static inline void task_inverse(const V *A, const V *s, bool exact, V *H, V &nea
   }
   V sum = A[0];
   for (int i = 1; i < N * N; ++i) sum += A[i];
-  const V lam0 = (kEps / N) * trace + 0.0 * sum;  // NaN if anything is not finite
+  const V lam0 = (kEps / N) * pick(trace < floor, floor, trace) + 0.0 * sum;  // NaN if anything is not finite
   const M proven = inverse * lam0 <= 1.0;
   const M open = !proven;
   if (!any(open)) return;
@@ -127,10 +129,12 @@ static inline void task_inverse(const V *A, const V *s, bool exact, V *H, V &nea
 // Lambda (6, 6) of the whole A, metres and radians levelled.
 static inline void full_inverse(const V *A, bool exact, V *H, V &nearness) {
   const V vv = A[0] + A[7] + A[14], ww = A[21] + A[28] + A[35];
-  const M both = (vv > 0.0) & (ww > 0.0);
-  const V level = vsqrt(pick(both, vv / pick(both, ww, splat(1.0)), splat(1.0)));
+  const M turns = ww > 0.0;
+  V level2 = vv / pick(turns, ww, splat(1.0));
+  level2 = pick(level2 < kLeast2, splat(kLeast2), pick(level2 > kGreatest2, splat(kGreatest2), level2));
+  const V level = vsqrt(pick(turns, level2, splat(1.0)));
   const V s[6] = {splat(1.0), splat(1.0), splat(1.0), level, level, level};
-  task_inverse<6>(A, s, exact, H, nearness);
+  task_inverse<6>(A, s, splat(0.0), exact, H, nearness);
 }
 
 // blkdiag(A_vv^-1, A_ww^-1), each bounded alone.
@@ -138,9 +142,10 @@ static inline void block_inverse(const V *A, bool exact, V *H, V &nearness) {
   const V s[3] = {splat(1.0), splat(1.0), splat(1.0)};
   V B[9], K[9], least[2];
   for (int i = 0; i < 36; ++i) H[i] = splat(0.0);
+  const V floor[2] = {(A[21] + A[28] + A[35]) * kLeast2, (A[0] + A[7] + A[14]) * (1.0 / kGreatest2)};
   for (int half = 0; half < 2; ++half) {
     for (int i = 0; i < 9; ++i) B[i] = A[(3 * half + i / 3) * 6 + 3 * half + i % 3];
-    task_inverse<3>(B, s, exact, K, least[half]);
+    task_inverse<3>(B, s, floor[half], exact, K, least[half]);
     for (int i = 0; i < 9; ++i) H[(3 * half + i / 3) * 6 + 3 * half + i % 3] = K[i];
   }
   nearness = pick(least[1] < least[0], least[1], pick(least[1] != least[1], least[1], least[0]));

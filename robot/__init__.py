@@ -56,6 +56,7 @@ from .tolerance import (
     Tolerance,
     ToleratedPose,
 )
+from .trajectory import Trajectory
 from .transformation import PoseDistance, Transformation, TransformationLike
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "Task",
     "Tolerance",
     "ToleratedPose",
+    "Trajectory",
     "Transformation",
     "TransformationLike",
     "UnknownNameError",

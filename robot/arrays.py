@@ -15,10 +15,17 @@ Array = NDArray[np.float64]
 _FLOAT = np.dtype(np.float64)
 
 
-def _as_float(value: Any, name: str) -> Array:
-    """`value` as a float64 array of any shape; refuses what is not numeric."""
+def refuse_look_alikes(value: Any, name: str) -> None:
+    """Refuses what numpy would read as other numbers than are meant: masked entries as if unmasked, raw bytes."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(f"{name} has masked entries; fill them in")
+    if isinstance(value, bytes | bytearray | memoryview):
+        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__}")
+
+
+def _as_float(value: Any, name: str) -> Array:
+    """`value` as a float64 array of any shape; refuses what is not numeric."""
+    refuse_look_alikes(value, name)
     try:
         raw = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -33,8 +40,9 @@ def _as_float(value: Any, name: str) -> Array:
 
 
 def _require_finite(array: Array, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         where = ", ".join(str(int(i)) for i in bad[0])
         raise InputError(f"{name} must be finite, got {array[tuple(bad[0])]} at index [{where}]")
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .appearance import Appearance
 from .arrays import Array
-from .dynamic_queries import DynamicQueries
 from .errors import InputError, InputTypeError, unknown_name
 from .kinematic_queries import alias
 from .manifold import as_generator
@@ -17,7 +17,7 @@ from .transformation import Transformation, as_transformation
 _solver: Any = None
 
 
-class RobotBase(DynamicQueries):
+class RobotBase(Appearance):
     """A robot on a base, with a stored configuration.
 
     A backend implements the primitives of `Primitives` and calls this constructor once they work; about sixty lines

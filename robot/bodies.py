@@ -53,6 +53,8 @@ class NativeBodies:
             np.ascontiguousarray(own.damping[at]),
             np.ascontiguousarray(own.coulomb[at]),
             np.array(motors.reflected_inertia),
+            np.array(motors.damping),
+            np.array(motors.coulomb),
             np.array(model.gravity.linear),
         )
 

@@ -18,13 +18,13 @@ from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
 from .errors import InputError, InputTypeError, unknown_name
 from .findings import Finding, finding
 from .manifold import as_generator
-from .pin_lanes import PinLanes
+from .pin_appearance import PinAppearance
 
 
-class CheckedPairs(PinLanes):
+class CheckedPairs(PinAppearance):
     """Which pairs of a robot's shapes are checked; changes count in `version`."""
 
-    _scratch = ("_self_checker", "_scene_checkers", *PinLanes._scratch)
+    _scratch = ("_self_checker", "_scene_checkers", *PinAppearance._scratch)
     _excluded: dict[Pair, str]
     _findings: tuple[Finding, ...]
     _hulls: bool

@@ -69,8 +69,20 @@ class Collider(Protocol):
     def contacts(self, q: Array, margin: float) -> Verdicts:
         """A verdict for every pair (P,)."""
 
+    def approaching(self, q: Array, margins: Array) -> Verdicts:
+        """Whether any pair is nearer than its own margin: q (N, nq), margins (N, P) -> (N,)."""
+
+    def approached_pairs(self, q: Array, margins: Array) -> Verdicts:
+        """A verdict for every pair at q (nq,), each with its own margin (P,): (P,)."""
+
     def nearest(self, q: Array, limit: float) -> Nearest:
         """The nearest pair not farther than `limit`."""
+
+    def least(self, q: Array, limit: float) -> tuple[int, Nearest]:
+        """The number of the configuration (N, nq) with the nearest pair of all, or -1, and that pair.
+
+        `undecided` numbers the configurations in which some pair may be nearer still or overlaps.
+        """
 
 
 class NativeCollider:
@@ -130,6 +142,24 @@ class NativeCollider:
         undecided = np.empty(self._count, dtype=np.int8)
         pair, distance, *points = self._core.nearest(self._given(q), limit, undecided)
         return Nearest(pair, distance, np.array(points).reshape(2, 3), np.flatnonzero(undecided))
+
+    def approaching(self, q: Array, margins: Array) -> Verdicts:
+        """See Collider."""
+        out = np.empty(len(q), dtype=np.int8)
+        self._core.approaching(self._given(q), np.ascontiguousarray(margins), out, None)
+        return out
+
+    def approached_pairs(self, q: Array, margins: Array) -> Verdicts:
+        """See Collider."""
+        any_pair, out = np.empty(1, dtype=np.int8), np.empty(self._count, dtype=np.int8)
+        self._core.approaching(self._given(q), np.ascontiguousarray(margins), any_pair, out)
+        return out
+
+    def least(self, q: Array, limit: float) -> tuple[int, Nearest]:
+        """See Collider."""
+        open_ = np.empty(len(q), dtype=np.int8)
+        at, pair, distance, *points = self._core.least(self._given(q), limit, open_)
+        return at, Nearest(pair, distance, np.array(points).reshape(2, 3), np.flatnonzero(open_))
 
 
 def _core(
@@ -204,6 +234,20 @@ class PlainCollider:
         gaps = self._gaps(q)
         near = np.flatnonzero(gaps <= limit)
         return Nearest(-1, limit, np.zeros((2, 3)), near[np.argsort(gaps[near])])
+
+    def approaching(self, q: Array, margins: Array) -> Verdicts:
+        """See Collider."""
+        return np.array([self.approached_pairs(*pair).max() for pair in zip(q, margins, strict=True)], dtype=np.int8)
+
+    def approached_pairs(self, q: Array, margins: Array) -> Verdicts:
+        """See Collider."""
+        return np.where(self._gaps(q) <= margins, np.int8(UNDECIDED), np.int8(APART))
+
+    def least(self, q: Array, limit: float) -> tuple[int, Nearest]:
+        """See Collider."""
+        gaps = np.array([self._gaps(one).min() for one in q])
+        near = np.flatnonzero(gaps <= limit)
+        return -1, Nearest(-1, limit, np.zeros((2, 3)), near[np.argsort(gaps[near])])
 
 
 def collider(model: pin.Model, coordinates: Coordinates, bodies: tuple[Body, ...], pairs: Pairs) -> Collider:

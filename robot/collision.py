@@ -135,6 +135,41 @@ class CollisionChecker:
                     best = other
         return _NOTHING if best is None else best  # None: so far that the square of it overflows
 
+    def approached(self, q: Array, margins: Array) -> NDArray[np.bool_]:
+        """Whether any pair is closer than its own margin: q (N, nq), margins (N, P) [m] -> (N,)."""
+        if self._quick is None or not len(q):
+            return np.zeros(len(q), dtype=bool)
+        verdicts = self._quick.approaching(q, margins)
+        found = verdicts != APART
+        for i in np.flatnonzero(verdicts == UNDECIDED):
+            undecided = np.flatnonzero(self._quick.approached_pairs(q[i], margins[i]) == UNDECIDED)
+            poses = self._poses(q[i])
+            found[i] = any(self._collide(poses, int(k), float(margins[i, k])) for k in undecided)
+        return np.asarray(found)
+
+    def least(self, q: Array, limit: float = np.inf) -> tuple[int, Distance] | None:
+        """The smallest signed distance over configurations (N, nq) and the number of its configuration.
+
+        None if it is not below `limit` [m], or no pair is checked.
+        """
+        if self._quick is None or not len(q):
+            return None
+        at, found = self._quick.least(q, limit)
+        best = None
+        if at >= 0:
+            i, j = self.pairs[found.pair]
+            gap = found.points[1] - found.points[0]
+            best = at, self._named(i, j, found.distance, found.points, gap / np.linalg.norm(gap))
+        for k in found.undecided.tolist():
+            below = limit if best is None else best[1].value
+            near = self._quick.nearest(q[k], below)
+            poses = self._poses(q[k]) if len(near.undecided) else None
+            for pair in near.undecided:
+                other = self._distance(poses, int(pair))
+                if other.value < below:
+                    best, below = (k, other), other.value
+        return best
+
     def placements(self, q: Array) -> list[pin.SE3]:
         """Pose of every body in the world at q (nq,)."""
         poses = self._poses(q)

@@ -8,7 +8,8 @@
     │   └── UnknownNameError (LookupError)      no joint, frame or method of that name
     ├── DescriptionError (ValueError)           a robot description that cannot be read or makes no robot
     ├── UnsupportedError (NotImplementedError)  meaningful, but not offered by this robot
-    └── MissingDependencyError (ImportError)    an optional part that is not installed
+    ├── MissingDependencyError (ImportError)    an optional part that is not installed
+    └── NoBrowserError (TimeoutError)           a view that nobody looks at
 
 Numerical outcomes (not converged, out of limits) are results with a status, never exceptions.
 """
@@ -55,6 +56,10 @@ class UnsupportedError(KnuckleError, NotImplementedError):
 
 class MissingDependencyError(KnuckleError, ImportError):
     """An optional dependency is not installed."""
+
+
+class NoBrowserError(KnuckleError, TimeoutError):
+    """No browser connected to a view in time, or none answered."""
 
 
 def unknown_name(kind: str, name: object, options: Iterable[str]) -> UnknownNameError:

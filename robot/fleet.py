@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, refuse_look_alikes
 from .base import RobotBase
 from .errors import InputError, InputTypeError
 from .fleet_layout import RobotLayout
@@ -61,7 +61,7 @@ class Fleet:
     def __init__(self, robots: Iterable[RobotBase], labels: Iterable[str] | None = None) -> None:
         if isinstance(robots, RobotBase):
             robots = [robots]
-        if not isinstance(robots, Iterable):
+        if not isinstance(robots, Iterable) or isinstance(robots, set | frozenset):
             raise InputTypeError(f"robots must be a list of robots, got {type(robots).__name__}")
         self.robots: tuple[RobotBase, ...] = tuple(robots)
         if not self.robots:
@@ -73,6 +73,10 @@ class Fleet:
         self._distinct = tuple({id(robot): robot for robot in self.robots}.values())
         self._layouts = {id(robot): RobotLayout(robot) for robot in self._distinct}
         self._count()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies are laid out anew: layouts are kept by the identity of the robots."""
+        return type(self), (self.robots, self.labels)
 
     def _count(self) -> None:
         layouts = [self._layouts[id(robot)] for robot in self.robots]
@@ -186,10 +190,15 @@ class Fleet:
         """A live view of `array[index]`, for ports: `inputs.joint_q_des = fleet.view(q, controller.q_start)`."""
         if not isinstance(array, np.ndarray):
             raise InputTypeError(f"array must be a numpy array, so that the view is live, got {type(array).__name__}")
+        refuse_look_alikes(index, "index")
+        if isinstance(array, np.ma.MaskedArray):
+            raise InputTypeError("array must be a plain numpy array, got a masked one; use its .data or fill it in")
         try:
-            array[index]
-        except (IndexError, TypeError) as error:
+            seen = array[index]
+        except (IndexError, TypeError, ValueError) as error:
             raise InputError(f"index does not fit an array of shape {array.shape}: {error}") from None
+        if not isinstance(seen, np.ndarray):
+            raise InputError(f"index must choose an array, not the one number at {index!r}; give [{index!r}]")
         return IndexedView(array, index)
 
 
@@ -209,16 +218,25 @@ def _offsets(sizes: list[int]) -> Index:
     return offsets
 
 
+def _numbered(names: list[str]) -> tuple[str, ...]:
+    """The names, numbered where they repeat, past numbers that are another robot's name."""
+    counts, next_number = Counter(names), Counter[str]()
+    taken = {name for name, count in counts.items() if count == 1}
+    found = []
+    for name in names:
+        label = name
+        while counts[name] > 1 and (label == name or label in taken):
+            label = f"{name}_{next_number[name]}"
+            next_number[name] += 1
+        taken.add(label)
+        found.append(label)
+    return tuple(found)
+
+
 def _labels(robots: Sequence[RobotBase], labels: Iterable[str] | None) -> tuple[str, ...]:
     if labels is None:
-        names = [robot.name for robot in robots]
-        counts, seen = Counter(names), Counter[str]()
-        found = []
-        for name in names:
-            found.append(f"{name}_{seen[name]}" if counts[name] > 1 else name)
-            seen[name] += 1
-        return tuple(found)
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        return _numbered([robot.name for robot in robots])
+    if isinstance(labels, str | set | frozenset) or not isinstance(labels, Iterable):
         raise InputTypeError(f"labels must be a list of names, got {labels!r}")
     given = tuple(labels)
     for label in given:

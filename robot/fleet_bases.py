@@ -16,30 +16,35 @@ from .base import RobotBase
 from .fleet_pinocchio import free_roots
 from .pin_robot import PinRobot
 
-_ROUNDING = 1e-11
-"""How far numbers may differ that went to a base and back."""
+_ROUNDING = 1e-12
+"""How far numbers may differ that went to a base and back, as a share of the quantity they belong to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Standing:
     """A robot as seen from its base.
 
     Attributes:
         robot: A twin whose base is at the origin, gravity turned along.
         names: What must be equal for two to be of one kind.
-        numbers: What must be equal up to rounding.
+        own: Numbers that no base touches, which must be equal.
+        fixed: Poses of what is fixed to the base, and gravity: equal up to rounding.
+        slack: How much rounding that is.
     """
 
     robot: PinRobot
     names: tuple[object, ...]
-    numbers: Array
+    own: Array
+    fixed: Array
+    slack: Array
 
     def like(self, other: Standing) -> bool:
         """Whether both are of one kind."""
         return (
             self.names == other.names
-            and self.numbers.shape == other.numbers.shape
-            and bool(np.allclose(self.numbers, other.numbers, rtol=_ROUNDING, atol=_ROUNDING))
+            and np.array_equal(self.own, other.own)
+            and self.fixed.shape == other.fixed.shape
+            and bool((np.abs(self.fixed - other.fixed) <= np.maximum(self.slack, other.slack)).all())
             and all(a == b for a, b in zip(self.robot.model.joints, other.robot.model.joints, strict=True))
         )
 
@@ -52,7 +57,8 @@ def from_its_base(robot: RobotBase) -> Standing | None:
     twin.set_base_placement(robot.placement.inv())
     twin.model.gravity = pin.Motion(robot.placement.rotation.T @ robot.model.gravity.linear, np.zeros(3))
     twin.refresh()
-    return Standing(twin, (robot.couplings, *_names(twin.model)), _numbers(twin.model))
+    far = float(np.linalg.norm(robot.placement.translation))
+    return Standing(twin, (robot.couplings, *_names(twin.model)), _own(twin.model), *_fixed(twin.model, far))
 
 
 def _names(model: pin.Model) -> tuple[object, ...]:
@@ -60,9 +66,23 @@ def _names(model: pin.Model) -> tuple[object, ...]:
     return (*model.names, *(int(parent) for parent in model.parents), frames)
 
 
-def _numbers(model: pin.Model) -> Array:
-    poses = [*model.jointPlacements, *(frame.placement for frame in model.frames)]
+def _placements(model: pin.Model, on_base: bool) -> list[pin.SE3]:
+    """Poses of the joints and frames fixed to the base, or of all others."""
+    found = [T for T, parent in zip(model.jointPlacements, model.parents, strict=True) if (parent == 0) == on_base]
+    return found + [frame.placement for frame in model.frames if (frame.parentJoint == 0) == on_base]
+
+
+def _own(model: pin.Model) -> Array:
+    poses = [pose.homogeneous[:3].ravel() for pose in _placements(model, False)]
     bodies = [inertia.toDynamicParameters() for inertia in list(model.inertias)[1:]]
-    return np.concatenate(
-        [*(pose.homogeneous[:3].ravel() for pose in poses), *bodies, model.armature, model.gravity.linear]
-    )
+    return np.concatenate([*poses, *bodies, model.armature])
+
+
+def _fixed(model: pin.Model, far: float) -> tuple[Array, Array]:
+    """The numbers that went to a base `far` [m] from the origin and back, and the rounding they may have."""
+    numbers, slack = [model.gravity.linear], [np.full(3, np.linalg.norm(model.gravity.linear))]
+    for pose in _placements(model, True):
+        numbers.append(pose.homogeneous[:3].ravel())
+        reach = far + float(np.linalg.norm(pose.translation))
+        slack.append(np.tile([1.0, 1.0, 1.0, reach], 3))
+    return np.concatenate(numbers), _ROUNDING * np.concatenate(slack)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array, thread_count
+from .arrays import Array, refuse_look_alikes, thread_count
 from .errors import InputError, InputTypeError
 from .fleet import Fleet, as_fleet
 from .fleet_selection import Index
@@ -155,6 +155,8 @@ def eval_inverse_dynamics_passive(
     qd, chosen = _flat(joint_qd, fleet.joint_dof_count, "joint_qd"), _mask(fleet, mask)
     g = _buffer(gravity_force, (fleet.joint_dof_count,), "gravity_force")
     h = _buffer(coriolis_force, (fleet.joint_dof_count,), "coriolis_force")
+    if np.may_share_memory(g, h) and np.shares_memory(g, h):
+        raise InputError("gravity_force and coriolis_force share memory; each needs a buffer of its own")
     found = []
     for alike in _alike(fleet, chosen, threads):
         own, rate, terms = alike.take_q(q), qd[alike.qd], alike.terms
@@ -275,6 +277,7 @@ def _flat(value: Any, size: int, name: str) -> Array:
 
 def _shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
     """`value` as float64 of exactly this shape; NaN is let through, it stays with its robot."""
+    refuse_look_alikes(value, name)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -289,7 +292,11 @@ def _shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
 def _mask(fleet: Fleet, mask: Any) -> NDArray[np.bool_]:
     if mask is None:
         return np.ones(len(fleet), dtype=bool)
-    array = np.asarray(mask)
+    refuse_look_alikes(mask, "mask")
+    try:
+        array = np.asarray(mask)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"mask is not a list of booleans: {error}") from None
     if array.dtype.kind != "b":
         raise InputTypeError(f"mask must hold booleans, got {array.dtype}")
     if array.shape != (len(fleet),):
@@ -305,7 +312,7 @@ def _buffer(buffer: Any, shape: tuple[int, ...], name: str) -> Array:
 
 
 def _check_buffer(buffer: Any, shape: tuple[int, ...], name: str) -> None:
-    if not isinstance(buffer, np.ndarray) or buffer.dtype.kind != "f":
+    if not isinstance(buffer, np.ndarray) or isinstance(buffer, np.ma.MaskedArray) or buffer.dtype.kind != "f":
         raise InputTypeError(f"{name} is written in place, so it must be a numpy array of floats, got {type(buffer)}")
     if buffer.shape != shape:
         raise InputError(f"{name} must have shape {shape}, got {buffer.shape}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class RobotLayout:
         self.bodies: list[str] = list(robot.parents)
         self._hits: dict[Entry, list[int]] = {}
         self._frame_hits: dict[Entry, list[str]] = {}
+        self._frames: list[str] = []
+        self._frames_of: Any = None
 
     def _continuous(self) -> list[bool]:
         """A joint is an angle without end if a full turn is no step."""
@@ -37,10 +39,14 @@ class RobotLayout:
         step = np.abs(self.robot._difference(start, turned))
         return [joint in self.single and bool(step[v.start] < 1.0) for joint, v in enumerate(self.v_slices)]
 
-    @cached_property
+    @property
     def frames(self) -> list[str]:
-        """Names of the frames when first asked for."""
-        return list(self.robot.frames)
+        """Names of the frames as they are now."""
+        version = getattr(self.robot, "version", None)
+        if version is None or version != self._frames_of:
+            self._frames, self._frames_of = list(self.robot.frames), version
+            self._frame_hits.clear()
+        return self._frames
 
     def hits(self, entry: Entry, first: int) -> list[int]:
         """The joints an entry means; `first` is the fleet's index of this robot's first joint."""
@@ -52,10 +58,11 @@ class RobotLayout:
 
     def frame_hits(self, entry: Entry, first: int) -> list[str]:
         """The frames an entry means; `first` is the fleet's index of this robot's first frame."""
+        frames = self.frames
         if isinstance(entry, int):
-            return [self.frames[entry - first]] if 0 <= entry - first < len(self.frames) else []
+            return [frames[entry - first]] if 0 <= entry - first < len(frames) else []
         if entry not in self._frame_hits:
-            found = [self.frames[i] for i in matches(entry, self.frames)]
+            found = [frames[i] for i in matches(entry, frames)]
             if not found and isinstance(entry, str) and self.robot._has_frame(entry):
                 found = [entry]  # the bare name of a link and a joint that share one
             self._frame_hits[entry] = found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
+from .arrays import refuse_look_alikes
 from .errors import InputError, InputTypeError, unknown_name
 
 Entry = int | str | re.Pattern[str]
@@ -22,6 +24,11 @@ def entries_of(selection: Any, name: str) -> list[Entry]:
         InputTypeError: if an entry is no index, name or pattern.
         InputError: if there is none.
     """
+    refuse_look_alikes(selection, name)
+    if isinstance(selection, np.ndarray):
+        if selection.ndim > 1:
+            raise InputError(f"{name} must be a list, got an array of shape {selection.shape}")
+        selection = selection.reshape(-1)  # an array without axes is one entry
     if isinstance(selection, str | re.Pattern) or np.isscalar(selection):
         selection = [selection]
     elif not isinstance(selection, Sequence | np.ndarray):
@@ -63,6 +70,20 @@ def no_match(entry: Entry, kind: str, argument: str, names: Sequence[str]) -> In
     shown = entry.pattern if isinstance(entry, re.Pattern) else entry
     error = unknown_name(kind, shown, dict.fromkeys(names))
     return type(error)(f"{argument}: {error}")
+
+
+def in_turn(entries: Sequence[Entry], offsets: Sequence[int]) -> Callable[[int], list[int]]:
+    """For each robot, the places of the entries that may mean something of it, in order.
+
+    Indices mean things of one robot each, the one between whose `offsets` they lie; going through all of them for
+    every robot would take the square of the time.
+    """
+    general = [k for k, entry in enumerate(entries) if not isinstance(entry, int)]
+    own: dict[int, list[int]] = {}
+    for k, entry in enumerate(entries):
+        if isinstance(entry, int):
+            own.setdefault(bisect_right(offsets, entry) - 1, []).append(k)
+    return lambda robot: sorted(general + own[robot]) if robot in own else general
 
 
 def check_index(index: int, count: int, kind: str, argument: str) -> int:

@@ -19,7 +19,7 @@ from .arrays import Array
 from .spatial import rotation_from_quat_xyzw, skew
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FreeRoot:
     """One joint that floats against the world.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .fleet_matching import Entry, check_index, entries_of, is_explicit, matches, no_match
+from .errors import InputError, InputTypeError
+from .fleet_matching import Entry, check_index, entries_of, in_turn, is_explicit, matches, no_match
 
 if TYPE_CHECKING:
     from .fleet import Fleet
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Index = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Selection:
     """The controlled joints of a fleet, in the order of the compact ports.
 
@@ -72,9 +72,13 @@ def _robots(fleet: Fleet, articulations: Any) -> list[int]:
     if articulations is None:
         return list(range(fleet.articulation_count))
     chosen: set[int] = set()
+    at = {label: i for i, label in enumerate(fleet.labels)}
     for entry in entries_of(articulations, "articulations"):
         if isinstance(entry, int):
             chosen.add(check_index(entry, fleet.articulation_count, "robot", "articulations"))
+            continue
+        if isinstance(entry, str) and entry in at:
+            chosen.add(at[entry])
             continue
         hits = matches(entry, fleet.labels)
         if not hits:
@@ -88,7 +92,8 @@ def _joints(fleet: Fleet, robots: list[int], entries: list[Entry] | None) -> dic
     if entries is None:
         return {robot: list(fleet.layout(robot).single) for robot in robots}
     matched = [False] * len(entries)
-    found = {robot: _joints_of_one(fleet, robot, entries, matched) for robot in robots}
+    concerning = in_turn(entries, fleet.joint_offsets.tolist())
+    found = {robot: _joints_of_one(fleet, robot, entries, concerning(robot), matched) for robot in robots}
     for entry, hit in zip(entries, matched, strict=True):
         if not hit:
             if isinstance(entry, int):
@@ -98,11 +103,14 @@ def _joints(fleet: Fleet, robots: list[int], entries: list[Entry] | None) -> dic
     return found
 
 
-def _joints_of_one(fleet: Fleet, robot: int, entries: list[Entry], matched: list[bool]) -> list[int]:
-    layout, first = fleet.layout(robot), fleet.joint_offsets[robot]
+def _joints_of_one(
+    fleet: Fleet, robot: int, entries: list[Entry], concerning: list[int], matched: list[bool]
+) -> list[int]:
+    layout, first = fleet.layout(robot), int(fleet.joint_offsets[robot])
     order: dict[int, None] = {}
     named: set[int] = set()
-    for k, entry in enumerate(entries):
+    for k in concerning:
+        entry = entries[k]
         hits = layout.hits(entry, first)
         if not is_explicit(entry):
             hits = [joint for joint in hits if joint in layout.single]
@@ -120,20 +128,32 @@ def _joints_of_one(fleet: Fleet, robot: int, entries: list[Entry], matched: list
     return list(order)
 
 
+def _indices(fleet: Fleet, robots: Any) -> list[int]:
+    """Robots given by index."""
+    none = isinstance(robots, Sequence | np.ndarray) and not len(robots)
+    entries = [] if none else entries_of(robots, "robots")
+    for entry in entries:
+        if not isinstance(entry, int):
+            raise InputTypeError(f"robots must hold indices, got {entry!r}; fleet.select takes names and patterns")
+    return [check_index(entry, fleet.articulation_count, "robot", "robots") for entry in entries if type(entry) is int]
+
+
 def tools(fleet: Fleet, robots: Sequence[int], tool_sites: Any, argument: str = "tool_sites") -> tuple[str, ...]:
     """The one frame of each of `robots` that `tool_sites` selects; `argument` is what errors call it.
 
     Raises:
         InputError: if a robot matches none or several, or an entry matches nowhere.
     """
-    entries = entries_of(tool_sites, argument)
+    entries, robots = entries_of(tool_sites, argument), _indices(fleet, robots)
     matched = [False] * len(entries)
     chosen: list[str] = []
-    offsets = fleet.frame_offsets if any(isinstance(entry, int) for entry in entries) else None
+    offsets = fleet.frame_offsets.tolist() if any(isinstance(entry, int) for entry in entries) else None
+    concerning = in_turn(entries, offsets or [0])
     for robot in robots:
-        layout, first = fleet.layout(robot), 0 if offsets is None else int(offsets[robot])
+        layout, first = fleet.layout(robot), 0 if offsets is None else offsets[robot]
         found: dict[str, None] = {}
-        for k, entry in enumerate(entries):
+        for k in concerning(robot):
+            entry = entries[k]
             hits = layout.frame_hits(entry, first)
             matched[k] |= bool(hits)
             found.update(dict.fromkeys(hits))

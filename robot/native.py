@@ -26,7 +26,7 @@ else:
     AVAILABLE, REASON = True, ""
 
 WORTH_A_THREAD = 2000
-"""States from which on another thread gains more than it takes to start it."""
+"""States from which on threads gain more than it takes to start them."""
 
 
 def isa() -> str:
@@ -35,10 +35,10 @@ def isa() -> str:
 
 
 def threads_for(count: int, threads: int | None) -> int:
-    """How many threads to use for so many states: as asked, or as many as pay and the machine has."""
+    """How many threads to use for so many states: as asked, or all the machine has where they pay."""
     if threads is not None:
         return threads
-    return max(1, min(os.cpu_count() or 1, count // WORTH_A_THREAD))
+    return 1 if count < WORTH_A_THREAD else os.cpu_count() or 1
 
 
 def core() -> Any:

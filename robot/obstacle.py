@@ -10,12 +10,14 @@ from typing import Any
 
 import coal
 
+from .arrays import Array
 from .errors import InputError, InputTypeError
 from .mesh_shapes import HeightMap, Mesh, PointCloud
 from .pose_text import pose_line
 from .scene_document import exact_pose
 from .shape_reading import as_shape
 from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from .surfaces import Indices, triangulated
 from .tolerance_base import mapping_of, set_field
 from .transformation import Transformation, TransformationLike
 
@@ -166,6 +168,11 @@ class Obstacle:
         """The geometry of coal, made once and shared with moved versions: read it only."""
         return self.description.to_coal()
 
+    @cached_property
+    def surface(self) -> tuple[Array, Indices]:
+        """Vertices (n, 3) [m] and triangles (m, 3) of what collision checks see, for viewers; read them only."""
+        return triangulated(self.shape)
+
     def moved(self, placement: TransformationLike) -> Obstacle:
         """The same obstacle, id and name included, at another pose in the world."""
         return self._with(placement=exact_pose(placement, "placement"))
@@ -181,7 +188,7 @@ class Obstacle:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the geometry, which is made again from its description: not all of coal's pickle."""
-        return {key: value for key, value in self.__dict__.items() if key != "shape"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("shape", "surface")}
 
     def __repr__(self) -> str:
         """Id, kind and pose: a mesh may have a million numbers."""

@@ -9,16 +9,31 @@ from pathlib import Path
 import knuckle
 
 ROOT = Path(__file__).resolve().parents[1]
-BELOW = {"robot": set(), "ik": {"robot"}, "controllers": {"robot", "ik"}, "cli": {"robot", "ik", "controllers"}}
-CALLED_FROM_THE_FACADE = {"robot": {"ik"}}  # what methods of the robot import when they are called
+BELOW = {
+    "robot": set(),
+    "ik": {"robot"},
+    "controllers": {"robot", "ik"},
+    "checks": {"robot", "ik"},
+    "view": {"robot", "ik"},
+    "cli": {"robot", "ik", "controllers", "checks", "view"},
+}
+CALLED_FROM_THE_FACADE = {"robot": {"ik", "view"}}  # what methods of the robot import when they are called
 WALLS: dict[str, str | tuple[str, ...]] = {  # library: where it may be imported
     "pinocchio": "robot/",
     "coal": "robot/",
     "hppfcl": "nowhere",
     "scipy.optimize": "ik/scipy_method.py",
+    "meshcat": "nowhere",  # its viewer is read as a file: importing it starts ZeroMQ and IPython
+    "tornado": "view/handlers.py",
+    "anywidget": "view/jupyter.py",
+    "ipywidgets": "view/jupyter.py",
+    "traitlets": "view/jupyter.py",
+    "viser": "view/viser_view.py",
     "xacro": "robot/xacro_reading.py",
     "yaml": "robot/limits_file.py",
-    "matplotlib": ("ik/debug.py", "controllers/recording.py"),
+    "daqp": "ik/velocity_qp.py",
+    "toppra": "checks/retiming.py",
+    "matplotlib": ("ik/debug.py", "controllers/recording.py", "checks/plots.py"),
 }
 FILES = sorted(path for room in BELOW for path in (ROOT / room).rglob("*.py"))
 PUBLIC = ROOT / "python" / "knuckle" / "__init__.py"

@@ -277,7 +277,7 @@ def test_scripts_are_told_what_is_wrong() -> None:
         (lambda: live.torque(q, q, stiffness=-1.0), "must not be negative"),
         (lambda: joint.torque(q * np.nan, q), "finite"),
         (lambda: tool.torque(q, [1.0, 2.0]), "pose_des"),
-        (lambda: tool.torque(q, ONE_POSE, twist_des=[1.0]), "desired_twist_operational must have shape (6,)"),
+        (lambda: tool.torque(q, ONE_POSE, twist_des=[1.0]), "twist_des must have shape (6,)"),
         (lambda: tool.torque(q, ONE_POSE, wrench_des=[0.0] * 6), "wrench control is off"),
         (lambda: tool.torque(q, ONE_POSE, q_null=q), "use_null_space_control is off"),
         (lambda: tool.torque(q, ONE_POSE, stiffnes=1.0), "stiffnes"),

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
-from knuckle.controllers.task_inertia import EPS, block_inertia, full_inertia, spread_of
+from knuckle.controllers.task_inertia import EPS, GREATEST_LEVER, LEAST_LEVER, block_inertia, full_inertia, spread_of
 
 
 def matrix(eigenvalues: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -126,3 +126,43 @@ def test_many_at_once_are_each_alone_near_singularities() -> None:
             alone, own = inertia(one, "damp")
             np.testing.assert_allclose(together[i], alone, rtol=1e-9, atol=1e-12 * np.abs(alone).max())
             assert x[i] == pytest.approx(own, abs=1e-12)
+
+
+def at_lever(lever: float, eigenvalues: np.ndarray, seed: int) -> np.ndarray:
+    """A whose linear rows are those of a tool held at a lever [m]."""
+    S = np.diag([lever] * 3 + [1.0] * 3)
+    return np.asarray(S @ matrix(eigenvalues, seed) @ S)
+
+
+@pytest.mark.parametrize("lever", [1e-3, 1e-2, 1.0, 100.0, 1e3, 5e3])
+def test_the_unit_of_length_does_not_matter_to_what_is_well_conditioned(lever: float) -> None:
+    for seed in range(10):
+        A = at_lever(lever, np.array([1.0, 1.5, 2, 3, 4, 5]), seed)
+        for inertia, blocks in ((full_inertia, False), (block_inertia, True)):
+            expected = block_diag(np.linalg.inv(A[:3, :3]), np.linalg.inv(A[3:, 3:])) if blocks else np.linalg.inv(A)
+            Lambda, nearness = inertia(A, "damp")
+            np.testing.assert_allclose(Lambda, expected, rtol=1e-9, atol=1e-12 * np.abs(Lambda).max())
+            assert nearness == 1.0
+
+
+@pytest.mark.parametrize("lever", [1e-17, 1e-9, 1e-4, 1e8, 1e17])
+def test_what_is_rounding_beside_the_other_half_is_not_inverted(lever: float) -> None:
+    A = at_lever(lever, np.array([1.0, 1.5, 2, 3, 4, 5]), 4)
+    level = np.clip(np.sqrt(np.trace(A[:3, :3]) / np.trace(A[3:, 3:])), LEAST_LEVER, GREATEST_LEVER)
+    S = np.diag([1.0] * 3 + [level] * 3)
+    lam, U = np.linalg.eigh(S @ A @ S)
+    lam0 = EPS * lam.sum() / 6
+    x = np.clip(lam / lam0, 0, 1)
+    h = np.where(x == 1, 1 / np.maximum(lam, lam0), (3 - 3 * x + x**2) / lam0)
+    Lambda, nearness = full_inertia(A, "damp")
+    levelled = np.linalg.inv(S) @ Lambda @ np.linalg.inv(S)
+    np.testing.assert_allclose(levelled, U @ np.diag(h) @ U.T, rtol=0, atol=1e-9 * h.max())
+    assert nearness < 1.0
+    together = full_inertia(np.stack([A, np.eye(6)]), "damp")[0][0]
+    np.testing.assert_allclose(np.diag(together), np.diag(Lambda), rtol=1e-9)
+    weak = slice(0, 3) if lever < 1.0 else slice(3, 6)
+    other = np.trace(A) - np.trace(A[weak, weak])
+    bound = 3.0 / (EPS / 3.0 * other * (LEAST_LEVER**2 if lever < 1.0 else GREATEST_LEVER**-2))
+    assert np.linalg.eigvalsh(Lambda[weak, weak])[-1] <= 2.0 * bound * (1 + 1e-9)
+    for blocks in (block_inertia(A, "damp")[0], block_inertia(np.stack([np.eye(6), A]), "damp")[0][1]):
+        assert np.linalg.eigvalsh(blocks[weak, weak])[-1] <= bound * (1 + 1e-9)

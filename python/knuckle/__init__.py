@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import version as _version
 
-from . import controllers, ik, robot
+from . import checks, controllers, ik, robot
+from .checks import Check, PoseReport, TrajectoryReport, check_poses, check_trajectory, torque_envelope
 from .ik import (
     CallbackReturn,
     IKDebug,
@@ -55,6 +56,7 @@ from .robot import (
     Task,
     Tolerance,
     ToleratedPose,
+    Trajectory,
     Transformation,
     TransformationLike,
     UnknownNameError,
@@ -75,6 +77,7 @@ __all__ = [
     "CartesianBox",
     "CartesianCylinder",
     "CartesianSphere",
+    "Check",
     "Collision",
     "CollisionFree",
     "Composed",
@@ -104,6 +107,7 @@ __all__ = [
     "PinBody",
     "PinRobot",
     "PoseDistance",
+    "PoseReport",
     "ReferenceFrame",
     "RobotBase",
     "RobotConstraint",
@@ -115,12 +119,17 @@ __all__ = [
     "Task",
     "Tolerance",
     "ToleratedPose",
+    "Trajectory",
+    "TrajectoryReport",
     "Transformation",
     "TransformationLike",
     "UnknownNameError",
     "UnsupportedError",
     "WithinJointLimits",
     "__version__",
+    "check_poses",
+    "check_trajectory",
+    "checks",
     "controllers",
     "default_ik_cost_function",
     "eval_fk",
@@ -131,4 +140,5 @@ __all__ = [
     "ik",
     "register_method",
     "robot",
+    "torque_envelope",
 ]

@@ -13,6 +13,8 @@ def lanes() -> int: ...
 def use_lanes(lanes: int) -> None: ...
 def damped_step(jacobian: _Float, e: _Float, mu: float, dq: _Float) -> bool: ...
 
+PORTS: tuple[str, ...]
+
 class Chain:
     def __init__(
         self,
@@ -102,6 +104,8 @@ class Bodies:
         damping: _Float,
         coulomb: _Float,
         rotor: _Float,
+        viscous: _Float,
+        dry: _Float,
         gravity: _Float,
     ) -> None: ...
     def evaluate(
@@ -124,5 +128,40 @@ class Bodies:
         jacobian: _Float | None = None,
         twist: _Float | None = None,
         bias: _Float | None = None,
+        threads: int = 1,
+    ) -> None: ...
+
+class Step:
+    def __init__(
+        self,
+        bodies: Bodies,
+        places: tuple[NDArray[np.int64], ...],
+        joints: tuple[_Int32, ...],
+        roots: tuple[_Int32, _Float],
+        tool: tuple[int, _Float],
+        flags: tuple[int, ...],
+        totals: tuple[int, int, int, int],
+        live: tuple[int, ...],
+        gains: tuple[bool, ...],
+        fixed: tuple[tuple[int, _Float], ...],
+        known: NDArray[np.int8],
+    ) -> None: ...
+    def bind(self, values: tuple[_Float, ...]) -> None: ...
+    def step(self, values: tuple[_Float, ...], out: _Float, threads: int = 1) -> int: ...
+    def faults(self, out: NDArray[np.int8]) -> None: ...
+    def last(self, out: _Float) -> bool: ...
+    def rollout(
+        self,
+        plant: Bodies,
+        settings: tuple[int, int, int, int, int, int],
+        dt: float,
+        tool: tuple[int, _Float],
+        walls: _Float,
+        q: _Float,
+        dq: _Float,
+        failed: NDArray[np.int64],
+        q_record: _Float,
+        dq_record: _Float,
+        tau_record: _Float,
         threads: int = 1,
     ) -> None: ...

@@ -1,0 +1,71 @@
+"""The arrays of a trajectory at the door: times that increase, columns that fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, matrix
+from .errors import InputError, InputTypeError
+
+CLOSEST = 1e-6
+"""Samples nearer in time than this [s] are refused: a derivative between them would be rounding."""
+
+
+def kept(array: Array) -> Array:
+    """A read-only copy."""
+    copy: Array = array.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+def checked_times(value: Any) -> Array:
+    """At least two times, increasing (N,)."""
+    t = matrix(value, (-1,), "t")
+    if len(t) < 2:
+        raise InputError(f"t must hold at least 2 samples, got {len(t)}")
+    problem = out_of_order(t)
+    if problem is not None:
+        raise InputError(f"t[{problem[0]}] {problem[1]}")
+    return t
+
+
+def out_of_order(t: Array) -> tuple[int, str] | None:
+    """The first time that does not come after the one before it, and what is wrong with it."""
+    bad = np.flatnonzero(~(np.diff(t) >= CLOSEST))
+    if not len(bad):
+        return None
+    i = int(bad[0]) + 1
+    step = t[i] - t[i - 1]
+    if step < 0:
+        return i, f"= {t[i]:.9g} s comes before the time in front of it, {t[i - 1]:.9g} s; sort the rows by time"
+    if step == 0:
+        return i, f"= {t[i]:.9g} s repeats the time in front of it; drop one of the two"
+    return i, f"= {t[i]:.9g} s is only {step:.2g} s after the one in front of it, {CLOSEST:g} s at least; drop one"
+
+
+def require_widths(q: Array, dq: Array | None, ddq: Array | None) -> None:
+    """Refuses columns that cannot belong together."""
+    if q.shape[1] == 0:
+        raise InputError("q must have a column for every joint, got none")
+    if dq is not None and ddq is not None and dq.shape != ddq.shape:
+        raise InputError(f"dq and ddq must have the same shape, got {dq.shape} and {ddq.shape}")
+    for rate, name in ((dq, "dq"), (ddq, "ddq")):
+        if rate is not None and rate.shape[1] > q.shape[1]:
+            raise InputError(f"{name} has {rate.shape[1]} columns, more than the {q.shape[1]} of q")
+
+
+def checked_names(names: Any, width: int) -> tuple[str, ...] | None:
+    """A different name for each of so many columns, or None."""
+    if names is None:
+        return None
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputTypeError(f"names must be a sequence of joint names, got {names!r}")
+    listed = tuple(names)
+    if len(listed) != width:
+        raise InputError(f"names must have one for each of the {width} columns of q, got {len(listed)}")
+    twice = [name for name in listed if listed.count(name) > 1]
+    if twice:
+        raise InputError(f"names has {twice[0]!r} twice")
+    return listed

@@ -1,0 +1,72 @@
+"""Parts that stand still: obstacles, goals, ghosts of the robot, the trace of its tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..robot import RobotBase, ToleratedPose, Transformation
+from ..robot.arrays import Array
+from .drawing import Colour, Solid, Still, unique
+from .moving import GREY, Body, triad
+from .shapes import Mesh, tube
+
+OBSTACLE: Colour = (0.45, 0.6, 0.75, 0.85)
+FLOOR: Colour = (0.8, 0.8, 0.8, 0.6)
+TRACE: Colour = (0.1, 0.45, 0.9, 1.0)
+
+
+def obstacles(task: Any) -> Still:
+    """The obstacles of a task; a plane is a square patch, however large it is."""
+    things = []
+    for name, obstacle in zip(unique(one.id for one in task.obstacles), task.obstacles, strict=True):
+        vertices, triangles = obstacle.surface
+        floor = obstacle.description.kind == "plane"
+        path = f"obstacles/{'floor/' if floor else ''}{name}"
+        pose = obstacle.placement.homogeneous
+        things.append(Solid(path, Mesh(vertices, triangles), FLOOR if floor else OBSTACLE, pose))
+    return Still(tuple(things))
+
+
+def goals(task: Any, length: float) -> Still:
+    """The goals of a task as axes; where a goal is several poses, each of them."""
+    things: list[Solid] = []
+    for name, goal in zip(unique(task.goals), task.goals.values(), strict=True):
+        for k, one in enumerate(goal if isinstance(goal, tuple) else (goal,)):
+            things += _axes(f"goals/{name}" if k == 0 else f"goals/{name}_{k + 1}", one, length)
+    return Still(tuple(things))
+
+
+def target(pose: Any, length: float) -> Still:
+    """A pose to be reached, as pale axes."""
+    return Still(tuple(_axes("target", pose, length)))
+
+
+def _axes(path: str, pose: Any, length: float) -> list[Solid]:
+    desired = pose.nominal if isinstance(pose, ToleratedPose) else pose
+    T = Transformation(desired).homogeneous
+    return [
+        Solid(bar.path, bar.mesh, bar.colour, T @ bar.pose if bar.pose is not None else T)
+        for bar in triad(path, length, 0.55)
+    ]
+
+
+def ghosts(robot: RobotBase, configurations: Iterable[Array], opacity: float = 0.25) -> Still:
+    """The robot at other configurations (nq,), pale."""
+    things = []
+    layer = "visual" if robot.surfaces("visual") else "collision"
+    body = Body(robot, layer, plain=True)
+    for k, q in enumerate(configurations):
+        poses = body.at(q).poses
+        for solid in body.solids():
+            colour = (*(solid.colour or GREY)[:3], opacity)
+            things.append(Solid(f"ghosts/{k}/{solid.path}", solid.mesh, colour, poses[solid.path]))
+    return Still(tuple(things))
+
+
+def trace(robot: RobotBase, q: Array, radius: float) -> Still:
+    """The path of the tool through configurations (N, nq)."""
+    points = np.array([robot.pose(row, robot.tcp)[:3, 3] for row in q])
+    return Still((Solid("trace", tube(points, radius), TRACE),))

@@ -1,0 +1,233 @@
+"""ViserView: a live window with sliders, a target to drag, and playback, drawn by viser."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any, Self
+
+import numpy as np
+
+from ..robot import InputError, MissingDependencyError, Transformation
+from ..robot.arrays import Array
+from ..robot.rotation import quat_xyzw_from_rotation
+from .assemble import film
+from .drawing import Colour, Moment, Solid
+from .exploring import Explorer
+from .html import SAMPLES
+from .server import LOOPBACK
+
+try:
+    import viser
+except ImportError as error:
+    raise MissingDependencyError("a live window needs viser: pip install '.[live]'") from error
+
+
+class ViserScene:
+    """Solids and moments on a viser server: the counterpart of `page.js`."""
+
+    def __init__(self, server: Any) -> None:
+        self._scene = server.scene
+        self._handles: dict[str, Any] = {}
+        self._solids: dict[str, Solid] = {}
+        self._colours: dict[str, Colour] = {}
+        self._scene.set_up_direction("+z")
+        self._scene.add_grid("/grid", width=4.0, height=4.0)
+
+    def add(self, solid: Solid) -> None:
+        """Build a solid."""
+        if not len(solid.mesh.triangles):
+            return
+        positions, _, triangles = solid.mesh.shaded  # creases are split there, so that viser's shading keeps them
+        self._solids[solid.path] = solid
+        self._handles[solid.path] = self._scene.add_mesh_simple(
+            f"/{solid.path}",
+            positions,
+            triangles,
+            color=tuple(round(255 * part) for part in solid.colour[:3]),
+            opacity=None if solid.colour[3] >= 1 else solid.colour[3],
+            side="double",
+            visible=solid.visible and not solid.marked,
+        )
+        if solid.pose is not None:
+            self._place(solid.path, solid.pose)
+
+    def show(self, now: Moment) -> None:
+        """Put everything where it is."""
+        for path, pose in now.poses.items():
+            self._place(path, pose)
+        for path, solid in self._solids.items():
+            if solid.marked:
+                self._handles[path].visible = path in now.marks
+                if path in now.marks:
+                    self._handles[path].color = tuple(round(255 * part) for part in now.marks[path][:3])
+
+    def _place(self, path: str, pose: Array) -> None:
+        if path not in self._handles:  # nothing but a place for what hangs below
+            self._handles[path] = self._scene.add_frame(f"/{path}", show_axes=False)
+        handle, scale = self._handles[path], np.linalg.norm(pose[:3, :3], axis=0)
+        handle.position = pose[:3, 3]
+        handle.wxyz = quat_wxyz(pose[:3, :3] / scale)
+        if path in self._solids:
+            handle.scale = tuple(scale.tolist())
+
+    def pose(self, path: str) -> Array:
+        """Where a path is in the frame above it (4, 4), without scale."""
+        handle = self._handles[path]
+        w, x, y, z = handle.wxyz
+        return Transformation.from_quat_xyzw([x, y, z, w], handle.position).homogeneous
+
+
+def quat_wxyz(rotation: Array) -> Array:
+    """viser's order of a quaternion."""
+    return np.roll(quat_xyzw_from_rotation(rotation), 1)
+
+
+class ViserView:
+    """A robot in a window of a browser, with sliders and a target.
+
+    Args:
+        explorer: The robot and what is drawn of it.
+        port: To listen on.
+        host: To listen on; viser's own default would let other machines in.
+
+    Attributes:
+        url: Where a browser finds it.
+        server: viser's server, for whatever else is to be drawn.
+    """
+
+    def __init__(self, explorer: Explorer, *, port: int = 8080, host: str = LOOPBACK) -> None:
+        self.explorer = explorer
+        with redirect_stdout(StringIO()):  # it greets on standard output whatever `verbose` says
+            self.server = viser.ViserServer(host=host, port=port, verbose=False)
+        self.url = f"http://{host}:{self.server.get_port()}/"
+        self.scene = ViserScene(self.server)
+        self._lock = threading.RLock()
+        self._quiet = False
+        self._closed = threading.Event()
+        for solid in explorer.picture.drawing.solids:
+            self.scene.add(solid)
+        self.sliders = {slider.name: self._slider(slider) for slider in explorer.sliders}
+        self.handle: Any = self._handle() if explorer.has_tool else None
+        self._text = self.server.gui.add_markdown("")
+        self._show()
+        if explorer.picture.course is not None:
+            self._playback()
+
+    def _slider(self, slider: Any) -> Any:
+        at = float(self.explorer.q[slider.index])
+        low, high = min(slider.low, at), max(slider.high, at)
+        widget = self.server.gui.add_slider(slider.name, low, high, max((high - low) / 1000, 1e-4), at)
+        widget.on_update(lambda _: self.turn(slider.name, float(widget.value)))
+        return widget
+
+    def _handle(self) -> Any:
+        size = float(np.ptp(self.explorer.picture.bounds, axis=0).max())
+        handle = self.server.scene.add_transform_controls("/target", scale=0.25 * size, depth_test=False)
+        handle.on_update(lambda _: self._dragged())
+        return handle
+
+    def turn(self, name: str, value: float) -> None:
+        """A slider was moved."""
+        with self._lock:
+            if not self._quiet:
+                self.explorer.turn(name, value)
+                self._show(sliders=False)
+
+    def _dragged(self) -> None:
+        w, x, y, z = self.handle.wxyz
+        self.reach(Transformation.from_quat_xyzw([x, y, z, w], self.handle.position))
+
+    def reach(self, target: Any) -> Any:
+        """The target was dragged: go there, as far as it can be reached; the IKResult is returned."""
+        with self._lock:
+            if self._quiet:
+                return None
+            result = self.explorer.reach(target)
+            self._show(target=False)
+            return result
+
+    def update(self, q: Any = None) -> None:
+        """Go to a configuration (nq,) or mapping; sliders and target follow."""
+        with self._lock:
+            self.explorer.move(q)
+            self._show()
+
+    def _show(self, *, sliders: bool = True, target: bool = True) -> None:
+        self.scene.show(self.explorer.moment())
+        q, self._quiet = self.explorer.q, True
+        try:
+            for slider in self.explorer.sliders if sliders else ():
+                self.sliders[slider.name].value = float(q[slider.index])
+            if target and self.handle is not None:
+                pose = self.explorer.tcp
+                self.handle.position, self.handle.wxyz = pose.translation, quat_wxyz(pose.rotation)
+        finally:
+            self._quiet = False
+        self._text.content = "```\n" + "\n".join(self.explorer.readout().lines()) + "\n```"
+
+    @property
+    def readout(self) -> str:
+        """What is shown below the sliders."""
+        return str(self._text.content)
+
+    # Playback
+
+    def _playback(self) -> None:
+        course = self.explorer.picture.course
+        assert course is not None
+        kept = course.thinned(SAMPLES)
+        moments, end = film(self.explorer.picture.drawing, kept), float(kept.t[-1])
+        gui = self.server.gui
+        self.clock = gui.add_slider("time [s]", 0.0, max(end, 1e-3), max(end / 1000, 1e-4), 0.0)
+        self.playing = gui.add_checkbox("play", False)
+        self.speed = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
+
+        def seek(_: Any = None) -> None:
+            with self._lock:
+                k = min(int(np.searchsorted(kept.t, self.clock.value)), len(moments) - 1)
+                self.explorer.move(kept.q[k])
+                self._show()
+                self.scene.show(moments[k])
+
+        self.clock.on_update(seek)
+        threading.Thread(target=self._run, args=(end,), name="knuckle-live", daemon=True).start()
+
+    def _run(self, end: float) -> None:
+        last = time.monotonic()
+        while not self._closed.wait(0.03):
+            now = time.monotonic()
+            if self.playing.value:
+                ahead = self.clock.value + (now - last) * self.speed.value
+                self.clock.value = 0.0 if ahead > end else ahead
+            last = now
+
+    def close(self) -> None:
+        """Stop serving."""
+        if not self._closed.is_set():
+            self._closed.set()
+            with redirect_stdout(StringIO()):
+                self.server.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def live(robot: Any, *, q: Any = None, port: int = 8080, host: str = LOOPBACK, **options: Any) -> ViserView:
+    """A live window for a robot, with sliders, a target to drag, and playback of a trajectory.
+
+    Args:
+        robot: The robot; it is not moved.
+        q: Where to start; the stored configuration by default.
+        port: To listen on, or the next free one above.
+        host: To listen on.
+        **options: What is drawn, see `knuckle.view.show`: task, frames, layers, trajectory, ...
+    """
+    if port < 1:
+        raise InputError(f"port must be from 1 to 65535, got {port}")
+    return ViserView(Explorer(robot, q, **options), port=port, host=host)
