@@ -214,6 +214,7 @@ class CollisionChecker:
             value, points, normal = _measured(a, b, (placed[0], nudged))
         if abs(np.linalg.norm(normal) - 1.0) > 1e-3:  # coal leaves it unset for meshes
             gap = points[1] - points[0]
+            gap /= np.abs(gap).max() or 1.0  # squares of what is very far would overflow
             normal = gap / np.linalg.norm(gap) if value > 1e-12 else np.full(3, np.nan)
         return self._named(i, j, value, points, normal)
 

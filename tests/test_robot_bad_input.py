@@ -106,19 +106,12 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 NOT_HERE = {
     *("coordinate_slices", "crba", "error_and_jacobian", "frame_jacobian", "frame_jacobian_batch", "frame_poses"),
     *("crba_batch", "frame_poses_batch", "joint_poses_batch", "native_bodies", "rnea_batch"),
-    *("from_example", "from_file", "from_mjcf", "to_urdf"),
     *("from_urdf", "ik_jacobian", "ik_jacobian_cpp", "ik_scipy", "joint_poses", "native_chain", "neutral", "pose"),
     # their own tests refuse what is bad
     "from_example",
     "from_file",
-    "from_joint_state",
     "from_mjcf",
-    "joint_state",
-    "read_configurations",
-    "save_urdf",
     "to_urdf",
-    "with_limits_file",
-    "write_configurations",
     *("surface_joints", "surface_poses", "surfaces", "to_html", "visualize", "visualize_self_collisions"),
     *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
     *(
