@@ -212,9 +212,10 @@ class CollisionChecker:
                 break
             nudged = coal.Transform3s(pin.exp3(turn) @ placed[1].getRotation(), placed[1].getTranslation() + turn)
             value, points, normal = _measured(a, b, (placed[0], nudged))
-        if abs(np.linalg.norm(normal) - 1.0) > 1e-3:  # coal leaves it unset for meshes
+        if np.abs(points).max() > _ABSURD:  # coal squares how far they are, and is lost where that overflows
+            value, points, normal = np.inf, np.full((2, 3), np.nan), np.full(3, np.nan)
+        elif abs(np.linalg.norm(normal) - 1.0) > 1e-3:  # coal leaves it unset for meshes
             gap = points[1] - points[0]
-            gap /= np.abs(gap).max() or 1.0  # squares of what is very far would overflow
             normal = gap / np.linalg.norm(gap) if value > 1e-12 else np.full(3, np.nan)
         return self._named(i, j, value, points, normal)
 
