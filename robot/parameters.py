@@ -46,7 +46,8 @@ def limits_of(model: pin.Model, coordinates: Coordinates, extra: ExtraLimits) ->
         speed = speeds[follower.v_pin] / max(abs(coupling.multiplier), 1e-300)
         velocity[leader.v] = np.minimum(velocity[leader.v], speed)
         if follower.kind != "turn" and coupling.multiplier != 0:
-            ends = np.sort((_bounds(model, follower)[:, 0] - coupling.offset) / coupling.multiplier)
+            with np.errstate(over="ignore"):  # a multiplier next to nothing bounds nothing
+                ends = np.sort((_bounds(model, follower)[:, 0] - coupling.offset) / coupling.multiplier)
             low = max(position[0, leader.q.start], ends[0])
             high = min(position[1, leader.q.start], ends[1])
             if low < high:  # else the follower's limits contradict the coupling, and the leader's alone count

@@ -20,6 +20,11 @@ _LARGEST_MESH = 2**30
 """Bytes of a mesh that are still read."""
 _FARTHEST = 1e9
 """Coordinates of a mesh beyond this are damage, and overflow when they are squared."""
+_NUMERIC = {
+    *("xyz", "rpy", "lower", "upper", "effort", "velocity", "damping", "friction", "value"),
+    *("ixx", "ixy", "ixz", "iyy", "iyz", "izz", "size", "radius", "length", "scale", "rgba"),
+}
+"""Attributes that are numbers wherever they stand."""
 
 
 def prepared(tree: XmlTree, search: PackageSearch) -> tuple[str, list[Finding]]:
@@ -37,6 +42,9 @@ def prepared(tree: XmlTree, search: PackageSearch) -> tuple[str, list[Finding]]:
                 copy.append(_coloured(element, materials))
     for joint in tree.root.findall("joint"):
         root.append(_complete(joint))
+    for element in root.iter():
+        for key in _NUMERIC & element.attrib.keys():
+            element.set(key, _plain(element.attrib[key]))
     return ET.tostring(root, encoding="unicode"), meshes.lost
 
 
@@ -87,6 +95,12 @@ def mesh_fault(file: str) -> str | None:
         return "it has no triangles"
     points = np.array(model.vertices())
     return None if np.isfinite(points).all() and np.abs(points).max() < _FARTHEST else "its points are not finite"
+
+
+def _plain(text: str) -> str:
+    """Numbers as any reader takes them: Pinocchio's refuses a blank at the end, and numbers that underflow."""
+    values = numbers(text, len(text.split()))
+    return text if values is None else " ".join(repr(v if abs(v) > 1e-300 else 0.0) for v in values)
 
 
 def _coloured(element: ET.Element, materials: dict[str | None, ET.Element]) -> ET.Element:

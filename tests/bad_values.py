@@ -80,6 +80,9 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
         {"none": None, "text": r.joints[0], "unknown": ["no_such_thing"], "number": 3}
         | {"twice": [r.joints[0]] * 2, "nested": [[r.joints[0]]]}
     ),
+    "some joint names": lambda r: {key: value for key, value in KINDS["joint names"](r).items() if key != "none"},
+    "one number": lambda r: wrong_vectors(1, batch=False, optional=False, names=False),
+    "path": lambda r: {"none": None, "number": 3, "bytes": b"q.csv", "list": ["q.csv"], "object": Anything()},
     "mapping": lambda r: (
         {"none": None, "list": [0.0], "text": "home", "unknown joint": {"no_such_thing": 1.0}}
         | {"text inside": {r.joints[-1]: "up"}, "nan": {r.joints[-1]: np.nan}, "long": {r.joints[-1]: [0.0, 1.0]}}

@@ -197,6 +197,14 @@ def test_an_empty_dynamics_element_is_nothing(write, capfd) -> None:
     assert robot.motors.damping.tolist() == [0.0] and capfd.readouterr() == ("", "")
 
 
+def test_numbers_are_read_with_blanks_around_them_and_next_to_nothing(write, capfd) -> None:
+    part = '<limit lower=" -1" upper="1 " effort="+5." velocity=".5e1"/><origin xyz="  1e-310 0\t2 " rpy="0 0 0\n"/>'
+    robot = PinRobot.from_urdf(write(robot_text(joint(part))), strict=True)
+    assert robot.joint_limits.tolist() == [[-1.0], [1.0]] and robot.joint_torque_limits.tolist() == [5.0]
+    assert robot.fk(frame="b").translation.tolist() == [0.0, 0.0, 2.0]
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("part", ['<origin xyz="1e300 0 0"/>', '<mimic joint="j" multiplier="1e300"/>'])
 def test_numbers_beyond_all_reason_are_refused(part: str, write) -> None:
     with pytest.raises(DescriptionError, match=r"up to 1e\+12"):

@@ -81,6 +81,15 @@ ON_PINOCCHIO: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {},
         {"rotor_inertia": "rates", "gear_ratio": "ratio", "damping": "rates", "friction": "rates"},
     ),
+    "joint_state": ({}, {"q": "one q", "names": "some joint names"}),
+    "from_joint_state": (
+        {"names": "last joint", "positions": "its position"},
+        {"names": "joint names", "positions": "one number", "q": "one q"},
+    ),
+    "write_configurations": ({"path": "nowhere", "q": "q"}, {"path": "path", "q": "q"}),
+    "read_configurations": ({}, {"path": "path"}),
+    "save_urdf": ({}, {"path": "path"}),
+    "with_limits_file": ({}, {"path": "path"}),
     "has_self_collision": ({}, {"q": "q", "safety_margin": "mass", "threads": "threads"}),
     "has_collisions": (
         {"task": "nothing"},
@@ -101,14 +110,8 @@ NOT_HERE = {
     # their own tests refuse what is bad
     "from_example",
     "from_file",
-    "from_joint_state",
     "from_mjcf",
-    "joint_state",
-    "read_configurations",
-    "save_urdf",
     "to_urdf",
-    "with_limits_file",
-    "write_configurations",
     *("surface_joints", "surface_poses", "surfaces", "to_html", "visualize", "visualize_self_collisions"),
     *("attach", "detach", "empty", "reduced", "with_attached", "with_locked_joints"),
     *(
@@ -142,6 +145,9 @@ def good(robot: Any, kind: str) -> Any:
         "new": "new",
         "one": 1.0,
         "nothing": None,
+        "last joint": [robot.joints[-1]],
+        "its position": [0.0],
+        "nowhere": "/nowhere/q.csv",
     }
     values |= {"frame": robot.frames[-1], "pose": np.eye(4), "joint": robot.joints[-1]}
     return values[kind]
