@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import compare_ik
+from .scripts import script
+
+compare_ik = script("compare_ik")
 
 
 def test_the_comparison_runs_with_what_is_installed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

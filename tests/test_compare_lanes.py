@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import compare_lanes
 from knuckle.robot import native
+
+from .scripts import script
+
+compare_lanes = script("compare_lanes")
 
 
 @pytest.mark.skipif(not native.AVAILABLE, reason=f"native kernel: {native.REASON}")

@@ -18,7 +18,7 @@ from knuckle import PinBody, PinRobot, Transformation
 
 from .keeping_worker import answers
 from .robot_cases import ON_PINOCCHIO, TILTED, close, fresh, state
-from .samples import load
+from .samples import ROOT, load
 
 CUP = PinBody.solid("cup", coal.Cylinder(0.04, 0.1), 0.3, colour=(0.1, 0.2, 0.3, 1.0))
 WAYS: dict[str, Callable[[Any], Any]] = {
@@ -146,7 +146,8 @@ def test_hulls_without_faces_are_kept() -> None:
     assert twin.collision.geometryObjects[0].geometry.num_points == hull.num_points
 
 
-def test_a_worker_process_can_use_it() -> None:
+def test_a_worker_process_can_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))  # where the workers find this module, wherever the tests are run
     robot = full("sixr_arm")
     q = state(robot)[0]
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -27,7 +27,7 @@ from knuckle import (
 from knuckle.cli import main
 
 from . import brute_force
-from .samples import SAMPLES, load, path_of
+from .samples import ROOT, SAMPLES, load, path_of
 
 rng0 = np.random.default_rng
 
@@ -196,7 +196,8 @@ def solve_in_worker(robot: PinRobot, task: Task, target: np.ndarray, seed: int) 
     return result.q, bool(result), bool(robot.has_collisions(task, q=result.q))
 
 
-def test_a_robot_and_its_scene_work_in_other_processes() -> None:
+def test_a_robot_and_its_scene_work_in_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))  # where the workers find this module, wherever the tests are run
     robot = PinRobot.from_urdf(path_of("sixr_arm"))
     robot.remove_collision_pairs([("base", "link3")])
     task = cluttered(robot)
