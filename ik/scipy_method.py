@@ -80,7 +80,7 @@ def scipy_method(
             run.value if run.own_cost else run.value_and_gradient,
             np.zeros(len(run.free)),
             jac=None if run.own_cost else True,
-            bounds=run.bounds if options["method"] in BOUNDED else None,
+            bounds=_optimize().Bounds(run.lower, run.upper) if options["method"] in BOUNDED else None,
             callback=run.iterated,
             **options,
         )
@@ -140,7 +140,6 @@ class _Run:
         lower, upper, _ = self.freedom.strict
         x = self.freedom.coordinates(q_init)
         self.lower, self.upper = (lower - x)[self.free], (upper - x)[self.free]
-        self.bounds = _optimize().Bounds(self.lower, self.upper)
         self.longest = min(info.max_iter, LONGEST_RUN) if info.allow_random_restart else info.max_iter
         self.descent = Descent(q_init, info, callbacks, threshold)
         self._step = np.zeros(robot.nv)
