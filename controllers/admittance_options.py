@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ik.velocity_bounds import VelocityBounds
-from ..ik.velocity_qp import DAMPING, MODES, NOTHING, Preference, solve_trusted
+from ..ik.velocity_qp import DAMPING, MODES, NOTHING, Manner, Preference, solve_trusted
 from ..ik.velocity_result import VelocityResult
+from ..ik.velocity_singularity import MARGIN
 from ..robot.arrays import Array, _as_float, scalar, vector
 from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError
@@ -59,6 +60,7 @@ class JointSolve:
         posture_weight: Any = 1e-3,
         posture_strict: Any = False,
         mode: Any = "least_squares",
+        singularity_margin: Any = MARGIN,
     ) -> None:
         self._robot = robot
         self._limits = {
@@ -68,20 +70,23 @@ class JointSolve:
             "joint_mask": joint_mask,
         }
         self.bounds = VelocityBounds(robot, dt, **self._limits)
-        self._weights = None if task_weights is None else vector(task_weights, 6, "task_weights").copy()
-        if self._weights is not None and (self._weights < 0.0).any():
+        weights = None if task_weights is None else vector(task_weights, 6, "task_weights").copy()
+        if weights is not None and (weights < 0.0).any():
             raise InputError("task_weights must not be negative")
-        self._damping = scalar(solver_damping, "solver_damping", positive=True)
+        eps = scalar(solver_damping, "solver_damping", positive=True)
+        margin = scalar(singularity_margin, "singularity_margin", minimum=0.0)
         self._posture = None if posture is None else robot._single(posture).copy()
         self._gain = scalar(posture_gain, "posture_gain", minimum=0.0)
         self._weight = scalar(posture_weight, "posture_weight", minimum=0.0)
         self._strict = flag(posture_strict, "posture_strict")
-        self._scale = one_of(mode, MODES, "mode") == "scale"
+        scale = one_of(mode, MODES, "mode") == "scale"
+        self._manner = Manner(weights, eps, scale, margin, self.bounds.dt)
 
     def new_dt(self, dt: float) -> None:
         """Bounds for another period."""
         if dt != self.bounds.dt:
             self.bounds = VelocityBounds(self._robot, dt, **self._limits)
+            self._manner = self._manner._replace(dt=self.bounds.dt)
 
     def solve(self, q: Array, jacobian: Array, twist: Array, before: Array) -> VelocityResult:
         """The joint velocity at q, after `before`."""
@@ -90,4 +95,5 @@ class JointSolve:
         if self._posture is not None:
             dq_ref = self._gain * self._robot._difference(q, self._posture)
             preference = Preference(dq_ref, self._weight, self._strict)
-        return solve_trusted(jacobian, twist, lower, upper, self._weights, self._damping, preference, self._scale)
+        result = solve_trusted(jacobian, twist, lower, upper, self._manner, preference)
+        return self.bounds.explain(result, q, before)

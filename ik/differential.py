@@ -15,8 +15,9 @@ from ..robot.spatial import ReferenceFrame, log3
 from ..robot.transformation import as_transformation
 from .objectives import as_objective
 from .velocity_bounds import VelocityBounds
-from .velocity_qp import DAMPING, MODES, NOTHING, Preference, solve_trusted
+from .velocity_qp import DAMPING, MODES, NOTHING, Manner, Preference, solve_trusted
 from .velocity_result import VelocityResult
+from .velocity_singularity import MARGIN
 
 LWA = ReferenceFrame.LOCAL_WORLD_ALIGNED
 
@@ -27,8 +28,9 @@ class DifferentialIK:
         min |W^(1/2) (J dq - twist)|^2 + eps |dq|^2,  then  min |dq - dq_ref|^2 without touching the first
         dq_ref = -sum_i gain_i grad h_i(q)
 
-    within the bounds of `VelocityBounds`. Towards a pose the twist is (1 - exp(-bandwidth dt))/dt times what is left,
-    (p_goal - p, log3(R_goal R^T)): the error falls by exp(-bandwidth dt) a step, whatever dt, and never overshoots.
+    within the bounds of `VelocityBounds`, what the tool can hardly do held back. Towards a pose the twist is
+    (1 - exp(-bandwidth dt))/dt times what is left, (p_goal - p, log3(R_goal R^T)): away from limits and singularities
+    the error falls by exp(-bandwidth dt) a step, whatever dt, and never overshoots.
 
     Args:
         robot: The robot; it is not moved.
@@ -46,6 +48,8 @@ class DifferentialIK:
         acceleration_limits: Likewise.
         position_limits: (2, nq); None is the robot's.
         joint_mask: Degrees of freedom that may move (nv,).
+        singularity_margin: Relative size of the singular values below which a direction is held back, so that joints
+            neither race nor turn round at every step where the arm is stretched out; 0 for the plain problem.
     """
 
     def __init__(
@@ -66,6 +70,7 @@ class DifferentialIK:
         acceleration_limits: Any = None,
         position_limits: Any = None,
         joint_mask: Any = None,
+        singularity_margin: Any = MARGIN,
     ) -> None:
         if not isinstance(robot, RobotBase):
             raise InputTypeError(f"robot must be a robot (RobotBase), got {type(robot).__name__}")
@@ -75,13 +80,15 @@ class DifferentialIK:
         if not isinstance(strict, bool):
             raise InputTypeError(f"strict must be True or False, got {strict!r}")
         self._strict, self._weight = strict, scalar(objective_weight, "objective_weight", minimum=0.0)
-        self._weights = None if weights is None else vector(weights, 6, "weights").copy()
-        if self._weights is not None and (self._weights < 0.0).any():
+        row_weights = None if weights is None else vector(weights, 6, "weights").copy()
+        if row_weights is not None and (row_weights < 0.0).any():
             raise InputError("weights must not be negative")
-        self._damping = scalar(damping, "damping", positive=True)
+        eps, margin = (
+            scalar(damping, "damping", positive=True),
+            scalar(singularity_margin, "singularity_margin", minimum=0.0),
+        )
         if mode not in MODES:
             raise InputError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
-        self._scale = mode == "scale"
         self.bounds = VelocityBounds(
             robot,
             dt,
@@ -90,6 +97,7 @@ class DifferentialIK:
             position=position_limits,
             joint_mask=joint_mask,
         )
+        self._manner = Manner(row_weights, eps, mode == "scale", margin, self.bounds.dt)
         self._share = -math.expm1(-self._pull * self.bounds.dt) / self.bounds.dt
 
     @property
@@ -116,7 +124,8 @@ class DifferentialIK:
             asked += self._share * self._error(q, as_transformation(target, "target").homogeneous)
         J = self.robot.frame_jacobian(q, self.frame, LWA)
         lower, upper = self.bounds.at(q, before)
-        return solve_trusted(J, asked, lower, upper, self._weights, self._damping, self._preference(q), self._scale)
+        result = solve_trusted(J, asked, lower, upper, self._manner, self._preference(q))
+        return self.bounds.explain(result, q, before)
 
     def advance(self, q: Any = None, **asked: Any) -> tuple[Array, VelocityResult]:
         """The configuration dt later (nq,), and the velocity that leads there; arguments as of `step`."""

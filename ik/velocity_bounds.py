@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..robot.arrays import Array, scalar
 from ..robot.errors import InputError, InputTypeError
+from .velocity_result import VelocityResult, VelocityStatus
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -33,7 +37,7 @@ class VelocityBounds:
     Args:
         robot: Whose limits hold.
         dt: How long a velocity is held [s].
-        velocity: Greatest speeds, a number, (nv,) or a mapping; None is the robot's.
+        velocity: Greatest speeds, a number, (nv,), or a mapping from joint names; those left out are the robot's own.
         acceleration: Likewise.
         position: (2, nq), lower above upper; None is the robot's.
         joint_mask: Which degrees of freedom may move (nv,) of booleans; None lets all.
@@ -49,11 +53,15 @@ class VelocityBounds:
         position: Any = None,
         joint_mask: Any = None,
     ) -> None:
-        self.dt = scalar(dt, "dt", positive=True)
+        self.dt, self._robot = scalar(dt, "dt", positive=True), robot
         limits = robot.limits
-        speed = limits.velocity if velocity is None else _rates(robot, velocity, "velocity_limits")
+        speed = limits.velocity if velocity is None else _rates(robot, velocity, limits.velocity, "velocity_limits")
         self._speed: Array = np.where(_mask(joint_mask, robot.nv), speed, 0.0)
-        a = limits.acceleration if acceleration is None else _rates(robot, acceleration, "acceleration_limits")
+        a = (
+            limits.acceleration
+            if acceleration is None
+            else _rates(robot, acceleration, limits.acceleration, "acceleration_limits")
+        )
         self._bends = bool(np.isfinite(a).any())
         self._dv: Array = np.maximum(a, 1e-12) * self.dt
         self._coordinate, self._flat = _coordinates(robot)
@@ -88,16 +96,37 @@ class VelocityBounds:
         np.maximum(cap, 0.0, out=cap)
         return -cap[1], cap[0]
 
+    def explain(self, result: VelocityResult, q: Array, before: Array) -> VelocityResult:
+        """The result with the limits named that keep the tool from moving as asked; as it is where none does."""
+        if result.status is not VelocityStatus.LIMITED:
+            return result
+        lower, upper = self.at(q, before)
+        low, high = result.dq <= lower + 1e-9, result.dq >= upper - 1e-9
+        held = [int(i) for i in np.flatnonzero((low | high) & (self._speed > 0.0))]
+        names = self._robot.dof_names
+        reasons = [f"{names[i]} at its {self._kind(i, bool(high[i]), q, before)} limit" for i in held]
+        message = "; ".join([*reasons, *([result.message] if result.message else [])])
+        return replace(result, message=message, held_by=tuple(names[i] for i in held))
+
+    def _kind(self, i: int, high: bool, q: Array, before: Array) -> str:
+        """Which limit bounds a degree of freedom at q after `before`."""
+        sign, side = (1.0, 0) if high else (-1.0, 1)
+        x = float(q[self._coordinate[i]]) if self._coordinate[i] >= 0 else 0.0
+        d, dv, v = max(float(self._edge[side, i]) - sign * x, 0.0), float(self._dv[i]), float(self._speed[i])
+        y = 2.0 * d / self.dt
+        stopping = y / (math.sqrt(0.25 + y / dv) + 0.5) if math.isfinite(dv) else math.inf
+        caps = {"velocity": v, "position": min(d / self.dt, stopping), "acceleration": sign * float(before[i]) + dv}
+        return min(caps, key=lambda kind: caps[kind])
+
 
 _MIRROR = np.array([[-1.0], [1.0]])
 _MIRROR_BACK = -_MIRROR
 
 
-def _rates(robot: RobotBase, value: Any, name: str) -> Array:
-    from collections.abc import Mapping
-
+def _rates(robot: RobotBase, value: Any, own: Array, name: str) -> Array:
+    """A limit per degree of freedom (nv,); a mapping leaves those that it does not name as the robot has them."""
     if isinstance(value, Mapping):
-        array = robot._named(value, np.full(robot.nv, np.inf), 1, name)
+        array = robot._named(value, own.copy(), 1, name)
     else:
         try:
             array = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (robot.nv,)))

@@ -2,10 +2,11 @@
 
     min |W^(1/2) (J dq - twist)|^2 + eps |dq|^2 + w |dq - dq_ref|^2     lower <= dq <= upper
 
-by daqp, a dual active-set solver (Arnstrom, Bemporad, Axehill, IEEE Transactions on Automatic Control 67(8), 2022).
-Without daqp installed a plain active-set search of limited length takes its place: within the bounds, slower, and not
-always the least; a strict preference is followed only straight, as far as the first bound; and in the mode "scale" the
-answer without bounds is shortened as a whole, where another share of the joints might keep more of the twist.
+and what `velocity_singularity` adds near singularities, by daqp, a dual active-set solver (Arnstrom, Bemporad, Axehill,
+IEEE Transactions on Automatic Control 67(8), 2022). Without daqp installed a plain active-set search of limited length
+takes its place: within the bounds, slower, and not always the least; a strict preference is followed only straight, as
+far as the first bound; and in the mode "scale" the answer without bounds is shortened as a whole, where another share
+of the joints might keep more of the twist.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import InputError
 from . import velocity_fallback
 from .velocity_result import VelocityResult, VelocityStatus
+from .velocity_singularity import held_back
 
 DAMPING = 1e-8
 """Default eps: the shortest of many answers, without a visible error where there is one."""
@@ -51,6 +53,24 @@ class Preference(NamedTuple):
 NOTHING = Preference()
 
 
+class Manner(NamedTuple):
+    """How a twist is asked for, from step to step."""
+
+    weights: Array | None = None
+    """Diagonal of W (m,)."""
+    damping: float = DAMPING
+    """eps."""
+    scale: bool = False
+    """Whether its direction is kept."""
+    margin: float = 0.0
+    """sigma0, relative, see `velocity_singularity`."""
+    dt: float = 0.0
+    """How long a velocity is held [s]."""
+
+
+PLAIN = Manner()
+
+
 def solve_velocity(
     jacobian: Any,
     twist: Any,
@@ -63,6 +83,8 @@ def solve_velocity(
     ref_weight: float = 0.0,
     strict: bool = False,
     mode: str = "least_squares",
+    singularity_margin: float = 0.0,
+    dt: float = 0.0,
 ) -> VelocityResult:
     """The joint velocity that moves a tool as asked, within bounds.
 
@@ -79,6 +101,9 @@ def solve_velocity(
         ref_weight: Its weight w, for `strict=False`.
         strict: Whether the preference comes strictly second: what the tool does is fixed first.
         mode: "least_squares", or "scale", which keeps the direction of the twist and shortens it.
+        singularity_margin: sigma0, relative to the root of the sum of all squared singular values, below which a
+            direction is held back, see `velocity_singularity`; 0 for the plain problem.
+        dt: How long the velocity will be held [s]; the longer, the more is held back.
     """
     J = np.asarray(jacobian, dtype=np.float64)
     if J.ndim != 2:
@@ -95,37 +120,39 @@ def solve_velocity(
         raise InputError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     reference = None if dq_ref is None else vector(dq_ref, n, "dq_ref")
     preference = Preference(reference, scalar(ref_weight, "ref_weight", minimum=0.0), bool(strict))
-    return solve_trusted(J, t, low, high, W, scalar(damping, "damping", positive=True), preference, mode == "scale")
+    eps, margin = (
+        scalar(damping, "damping", positive=True),
+        scalar(singularity_margin, "singularity_margin", minimum=0.0),
+    )
+    held = scalar(dt, "dt", minimum=0.0)
+    return solve_trusted(J, t, low, high, Manner(W, eps, mode == "scale", margin, held), preference)
 
 
 def solve_trusted(
-    J: Array,
-    twist: Array,
-    lower: Array,
-    upper: Array,
-    W: Array | None = None,
-    damping: float = DAMPING,
-    preference: Preference = NOTHING,
-    scale: bool = False,
+    J: Array, twist: Array, lower: Array, upper: Array, manner: Manner = PLAIN, preference: Preference = NOTHING
 ) -> VelocityResult:
     """`solve_velocity` of arrays that are known to fit."""
     if not (math.isfinite(J.sum()) and math.isfinite(twist.sum())):
         return _none(J, twist, VelocityStatus.INVALID, "the Jacobian or the twist is not finite")
     share, dq = 1.0, None
+    rows = held_back(J, twist, lower, upper, manner.weights, manner.margin, manner.dt) if manner.margin else None
     if not J.shape[1]:
         dq = np.zeros(0)
-    elif scale:
-        share, dq = _scaled(J, twist, lower, upper, damping, preference)
+    elif manner.scale:
+        share, dq = _scaled(J, twist, rows, lower, upper, manner.damping, preference)
     else:
-        dq = _least_squares(J, twist, lower, upper, W, damping, preference)
+        dq = _least_squares(J, twist, rows, lower, upper, manner, preference)
         if dq is not None and preference.strict and preference.dq_ref is not None:
-            dq = _second(J, dq, lower, upper, W, preference.dq_ref)
+            dq = _second(J, dq, lower, upper, manner.weights, preference.dq_ref)
     if dq is None or not math.isfinite(dq.sum()):
         return _none(J, twist, VelocityStatus.FAILED, "no velocity found within the bounds")
     dq = np.minimum(np.maximum(dq, lower), upper)  # the solver keeps bounds to its own tolerance only
     error = J @ dq - twist
-    met = error.dot(error) <= _MET**2 * max(1.0, float(twist.dot(twist)))
-    return VelocityResult(dq, VelocityStatus.SOLVED if met else VelocityStatus.LIMITED, error, share)
+    missed = error if manner.weights is None else error * (manner.weights > 0.0)
+    if missed.dot(missed) <= _MET**2 * max(1.0, float(twist.dot(twist))):
+        return VelocityResult(dq, VelocityStatus.SOLVED, error, share)
+    near = rows is not None
+    return VelocityResult(dq, VelocityStatus.LIMITED, error, share, "near a singularity" if near else "", near)
 
 
 def available() -> bool:
@@ -143,14 +170,18 @@ def _daqp() -> Any:
 
 
 def _least_squares(
-    J: Array, twist: Array, lower: Array, upper: Array, W: Array | None, damping: float, preference: Preference
+    J: Array, twist: Array, rows: Array | None, lower: Array, upper: Array, manner: Manner, preference: Preference
 ) -> Array | None:
-    weighted = J.T if W is None else J.T * W
+    weighted = J.T if manner.weights is None else J.T * manner.weights
     H, f = weighted @ J, -(weighted @ twist)
-    H.flat[:: len(H) + 1] += damping
+    H.flat[:: len(H) + 1] += manner.damping
+    if rows is not None:
+        H += rows.T @ rows
     if preference.dq_ref is not None and not preference.strict:
         H.flat[:: len(H) + 1] += preference.weight
         f -= preference.weight * preference.dq_ref
+        if rows is not None:
+            f -= rows.T @ (rows @ preference.dq_ref)
     return _minimum(H, f, lower, upper)
 
 
@@ -193,13 +224,22 @@ def _row_space(J: Array, least: float) -> Array:
 
 
 def _scaled(
-    J: Array, twist: Array, lower: Array, upper: Array, damping: float, preference: Preference
+    J: Array,
+    twist: Array,
+    rows: Array | None,
+    lower: Array,
+    upper: Array,
+    damping: float,
+    preference: Preference,
 ) -> tuple[float, Array | None]:
     """Greatest share s of the twist that fits the bounds, and dq with J dq = s twist.
 
     dq = s p + N z, p the shortest velocity for the twist and N what J does not see: with columns of unit length that
-    are orthogonal, rest is always allowed and no equality can be missed by rounding.
+    are orthogonal, rest is always allowed and no equality can be missed by rounding. With `rows`, p is the shortest
+    least squares of the twist and of rest along the rows.
     """
+    if rows is not None:
+        J, twist = np.concatenate((J, rows)), np.concatenate((twist, np.zeros(len(rows))))
     U, sigma, Vt = np.linalg.svd(J)
     largest, n, solve = max(float(sigma.max(initial=0.0)), 1e-300), J.shape[1], _daqp()
     seen = np.flatnonzero(sigma > _LOST * largest)

@@ -30,7 +30,9 @@ class VelocityResult:
         status: See VelocityStatus.
         twist_error: J dq - twist (m,), what the tool does beyond what was asked [m/s, rad/s].
         scale: Share of the twist that is kept, 1 but for the mode "scale".
-        message: Why there is no answer, else empty.
+        message: Why there is no answer, or what keeps the tool from moving as asked; else empty.
+        singular: Whether directions are held back near a singularity, and the tool does not move as asked.
+        held_by: Joints (or single degrees of freedom) at a limit while the tool does not move as asked.
     """
 
     dq: Array
@@ -38,6 +40,8 @@ class VelocityResult:
     twist_error: Array
     scale: float = 1.0
     message: str = ""
+    singular: bool = False
+    held_by: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.status in (VelocityStatus.SOLVED, VelocityStatus.LIMITED)
