@@ -76,7 +76,7 @@ def main() -> int:
     logging.disable(logging.CRITICAL)
     folder = robots_folder()
     if folder is None:
-        print("example-robot-data is not installed: pip install '.[robots]'", file=sys.stderr)
+        print("example-robot-data is not installed: pip install 'knuckle[robots]'", file=sys.stderr)
         return 2
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what Pinocchio says about the files by itself
     files = sorted(folder.rglob("*.urdf"))

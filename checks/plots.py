@@ -65,7 +65,7 @@ def figure(report: TrajectoryReport) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
+        raise MissingDependencyError("plotting needs matplotlib: pip install 'knuckle[plot]'") from error
     panels = panels_of(report)
     rows = -(-len(panels) // 2)
     drawing = Figure(figsize=(13.0, 2.7 * rows), layout="constrained")

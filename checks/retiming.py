@@ -169,7 +169,7 @@ def _toppra() -> Any:
         importlib.import_module("toppra.constraint")
         importlib.import_module("toppra.algorithm")
     except ImportError:
-        raise MissingDependencyError("retiming needs toppra: pip install '.[retime]'") from None
+        raise MissingDependencyError("retiming needs toppra: pip install 'knuckle[retime]'") from None
     return module
 
 

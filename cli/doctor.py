@@ -69,7 +69,7 @@ def _text(data: dict[str, Any], healthy: bool) -> str:
     lines.append(("native kernel", f"in use, {kernel['isa']}" if kernel["available"] else f"off: {kernel['reason']}"))
     for name, (purpose, extra) in OPTIONAL.items():
         found = data["optional"][name]
-        remedy = f"not installed (pip install '.[{extra}]')"
+        remedy = f"absent: pip install 'knuckle[{extra}]'"
         lines.append((name, f"{found or remedy}, for {purpose}"))
     lines.append(("verdict", "all well" if healthy else "something needs attention, see above"))
     return fields(lines)

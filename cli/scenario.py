@@ -10,6 +10,9 @@ from typing import Any
 from ..robot import InputError
 from ..robot.errors import unknown_name
 
+LARGEST = 1_000_000
+"""Bytes of a scenario."""
+
 
 def read(path: str) -> dict[str, Any]:
     """Options by name, each a text, a list of texts, a mapping of texts, or a boolean.
@@ -20,11 +23,11 @@ def read(path: str) -> dict[str, Any]:
     Raises:
         InputError: naming the line that is something else.
     """
-    text = Path(path).read_text(encoding="utf-8")
+    text = _text(path)
     if Path(path).suffix == ".json":
         try:
             found = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}: not JSON: {error}") from None
         if not isinstance(found, dict):
             raise InputError(f"{path}: must hold one object of options")
@@ -41,6 +44,19 @@ def read(path: str) -> dict[str, Any]:
             raise InputError(f"{where}: {name.strip()!r} is given twice")
         options[name.strip()] = _value(value.strip(), where)
     return options
+
+
+def _text(path: str) -> str:
+    if "\0" in path or not Path(path).is_file():  # a pipe would never end
+        raise InputError(f"--scenario: {path!r} is not a file")
+    if Path(path).stat().st_size > LARGEST:
+        raise InputError(f"--scenario: {path!r} is larger than {LARGEST} bytes")
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"--scenario: {path!r} is not text in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"--scenario: {path!r} cannot be read: {error.strerror}") from None
 
 
 def _uncommented(line: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..controllers.loop_report import LoopReport
-from ..robot import InputError, PinRobot, Transformation
+from ..controllers.recording import Recording, require_matplotlib, writable
+from ..robot import PinRobot, Transformation
 from . import scenario
 from .kinematics import named, pose_data, pose_text
 from .output import fields, number, report, small, table
@@ -51,7 +51,7 @@ def add_commands(commands: Commands) -> None:
     world.add_argument(
         "--push", nargs="+", metavar="F", help="force (3) or wrench (6) on the tool, world axes [N, N m]"
     )
-    world.add_argument("--push-at", default="0.1", metavar="S", help="when it begins [s], default %(default)s")
+    world.add_argument("--push-at", metavar="S", help="when it begins [s] (default: 0.1)")
     world.add_argument("--push-for", metavar="S", help="how long it lasts [s] (default: to the end)")
     world.add_argument(
         "--wall", nargs=7, metavar=("X", "Y", "Z", "NX", "NY", "NZ", "K"), help="a springy wall: point, normal, K [N/m]"
@@ -82,8 +82,10 @@ def run_simulate(parser: argparse.ArgumentParser, arguments: argparse.Namespace)
         scenario.merge(parser, arguments, arguments.scenario)
     robot = load_robot(arguments)
     for path in arguments.out or ():
-        if Path(path).suffix not in (".npz", ".csv"):
-            raise InputError(f"--out must end in .npz or .csv, got {path!r}")
+        writable(path, ("npz", "csv"), "--out")
+    if arguments.plot is not None:
+        writable(arguments.plot, ("png", "pdf", "svg"), "--plot")
+        require_matplotlib()
     outcome = simulate(robot, arguments)
     recording = outcome.recording
     judged = LoopReport.of(
@@ -102,7 +104,28 @@ def run_simulate(parser: argparse.ArgumentParser, arguments: argparse.Namespace)
         lambda: _data(robot, outcome, judged, written),
         lambda: _text(robot, outcome, judged, written),
     )
-    return 0 if recording and judged else 1
+    return 0 if recording and judged and not _stuck(outcome) else 1
+
+
+def _stuck(outcome: Outcome) -> bool:
+    """Whether a tool that was to yield has not moved at all."""
+    if outcome.ideal is None or outcome.offset is None:
+        return False
+    wanted = float(np.linalg.norm(outcome.ideal[:, :3], axis=1).max())
+    return wanted > 1e-6 and float(np.linalg.norm(outcome.offset[:, :3], axis=1).max()) < 1e-3 * wanted
+
+
+_STUCK = "not at all: no joint moves the tool along the push from here; give --q"
+
+
+def _overshoots(robot: PinRobot, recording: Recording, judged: LoopReport) -> bool:
+    """Whether limits were passed by the drives alone, the commands having kept them."""
+    commands = recording.dq_command
+    if judged or commands is None:
+        return False
+    return all(breach.kind == "velocity" for breach in judged.breaches) and bool(
+        (np.abs(commands) <= robot.limits.velocity * (1.0 + 1e-9)).all()
+    )
 
 
 def _left(robot: PinRobot, outcome: Outcome) -> dict[str, float]:
@@ -168,14 +191,31 @@ def _text(robot: PinRobot, outcome: Outcome, judged: LoopReport, written: list[s
             (name.replace("_", " "), f"{small(value)} {_UNITS.get(name, 'm')}{of_ideal if 'error' in name else ''}")
             for name, value in _left(robot, outcome).items()
         ),
+        *([("yields", _STUCK)] if _stuck(outcome) else []),
         *((f"energy: {name.replace('_', ' ')}", f"{value:.4g} J") for name, value in _energy(judged).items()),
         ("limits", "kept" if judged else f"{len(judged.breaches)} passed"),
         *(("", str(breach)) for breach in judged.breaches),
+        *(
+            [("", "the commands kept within them; the drives overshoot")]
+            if _overshoots(robot, recording, judged)
+            else []
+        ),
         *(("written", path) for path in written),
     ]
-    limits = robot.joint_torque_limits
+    limits, plain = robot.joint_torque_limits, robot.nq == robot.nv
     rows = [
-        [name, number(recording.dq[-1][i]), number(recording.tau[-1][i]), number(most), number(limits[i], 1)]
+        [
+            name,
+            *([number(recording.q[0][i], 3)] if plain else []),
+            number(recording.dq[-1][i]),
+            number(recording.tau[-1][i]),
+            number(most),
+            number(limits[i], 1) + (" !" if most > limits[i] * (1.0 + 1e-9) else "  "),
+        ]
         for i, (name, most) in enumerate(zip(robot.dof_names, np.abs(recording.tau).max(axis=0), strict=True))
     ]
-    return fields(summary) + "\n\n" + table(["joint", "dq at the end", "tau at the end", "largest", "limit"], rows)
+    return (
+        fields(summary)
+        + "\n\n"
+        + table(["joint", *(["start"] if plain else []), "dq at the end", "tau at the end", "largest", "limit"], rows)
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..controllers import CartesianAdmittance, ControllerJointImpedance, ControllerOperationalSpace
-from ..controllers.admittance_law import exact_step, response
+from ..controllers.admittance_law import dead_zone, exact_step, response
 from ..controllers.closed_loop import run
 from ..controllers.recording import Recording
 from ..controllers.sensing import Sensing
@@ -119,7 +119,7 @@ def _admittance(robot: PinRobot, arguments: argparse.Namespace, dq: Array) -> Ou
     ideal = np.zeros(offset.shape)
     if recording.wrench is not None:
         step = exact_step(controller.inertia, controller.damping, controller.stiffness, recording.time[1])
-        ideal = response(step, recording.wrench)
+        ideal = response(step, dead_zone(recording.wrench, controller.dead_zone))
     return Outcome(recording, start, q, ideal, offset)
 
 
@@ -128,10 +128,12 @@ def _bent(robot: PinRobot, tool: str) -> Array:
 
     def least(q: Array) -> float:
         J = robot.frame_jacobian(q, tool, ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        if robot.nv < 6:  # as many directions of the position as it has joints
+            return float(np.linalg.svd(J[:3], compute_uv=False)[: robot.nv].min(initial=np.inf))
         return float(np.linalg.svd(J, compute_uv=False).min(initial=np.inf))
 
     home = robot.home_configuration.copy()
-    if robot.nv < 6 or least(home) > _SINGULAR:
+    if least(home) > _SINGULAR:
         return home
     rng = np.random.default_rng(0)
     drawn = [robot.interpolate(home, robot.random_configuration(rng), 0.6) for _ in range(_DRAWS)]
@@ -184,12 +186,18 @@ def _run(
 def _push(arguments: argparse.Namespace) -> WrenchProfile | None:
     """The push on the tool, from and to its times."""
     if arguments.push is None:
+        if arguments.push_at is not None or arguments.push_for is not None:
+            raise InputError("--push-at and --push-for say when to push; give --push, the force, as well")
         return None
     words = list(arguments.push)
     if len(words) not in (3, 6):
         raise InputError(f"--push takes a force of 3 numbers or a wrench of 6, got {len(words)}")
     wrench = np.concatenate((sized_numbers(words, len(words), "--push"), np.zeros(6 - len(words))))
-    start = _number(arguments.push_at, "--push-at")
+    start = _number("0.1" if arguments.push_at is None else arguments.push_at, "--push-at")
+    if start >= _number(arguments.duration, "--duration"):
+        raise InputError(
+            f"--push-at {start:g} s is after the end, --duration {arguments.duration} s: nothing would push"
+        )
     if arguments.push_for is None:
         return WrenchProfile([start], [wrench])
     end = start + scalar(_number(arguments.push_for, "--push-for"), "--push-for", positive=True)
@@ -215,8 +223,15 @@ def _sensing(arguments: argparse.Namespace) -> Sensing | None:
 
 
 def tool_of(robot: PinRobot, arguments: argparse.Namespace) -> str:
-    """The frame meant by --frame."""
-    return robot.tcp if arguments.frame is None else str(arguments.frame)
+    """The frame meant by --frame; where nothing depends on it, any will do."""
+    if arguments.frame is not None:
+        return str(arguments.frame)
+    if arguments.controller == JOINT and arguments.push is None and arguments.wall is None:
+        try:
+            return str(robot.tcp)
+        except InputError:
+            return str(robot.frames[-1])
+    return str(robot.tcp)
 
 
 def _pose(robot: PinRobot, arguments: argparse.Namespace, q: Array) -> Transformation:

@@ -33,7 +33,10 @@ def chosen(axes: Any) -> NDArray[np.bool_]:
     """Which axes yield (6,); None is all."""
     if axes is None:
         return np.ones(6, dtype=bool)
-    array = np.asarray(axes)
+    try:
+        array = np.asarray(axes)
+    except (TypeError, ValueError):
+        raise InputError("axes must be six booleans, got rows of different lengths") from None
     if array.shape != (6,):
         raise InputError(f"axes must have shape (6,), linear first, got {array.shape}")
     if array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():

@@ -33,7 +33,7 @@ class AdmittanceResult:
         offset: x, from the reference (6,), control axes: metres and a rotation vector.
         wrench: Felt at the controlled point (6,), control axes, clamp and dead zone applied [N, N m].
         achieved: Twist that dq makes (6,), as `twist`.
-        message: Why the command is 0, else empty.
+        message: Why the command is 0, or which joints and limits hold the tool back; else empty.
     """
 
     twist: Array

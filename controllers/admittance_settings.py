@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, _as_float, scalar, vector
 from ..robot.errors import InputError
 from .admittance_law import FilterForm, filter_form, raw_form
 from .admittance_motion import ExactMotion, FilterMotion, Impedance, impedance_of_lam, impedance_of_raw
@@ -22,7 +22,7 @@ class AdmittanceParameters(NamedTuple):
 
 def six(value: Any, name: str) -> Array:
     """A number for all axes, or (6,) linear first; a diagonal matrix (6, 6) is taken by its diagonal."""
-    array = np.asarray(value)
+    array = _as_float(value, name)
     if array.shape == (6, 6):
         diagonal = np.diag(array)
         if (array != np.diag(diagonal)).any():

@@ -55,17 +55,20 @@ class AdmittanceTick(AdmittanceReferences):
         twist = offset.twist(rate, self._twist_ref)
         twist, cut = self._within_rates(twist)
         solved = self._joints.solve(q, placed.jacobian, twist, self._rest() if self._before is None else self._before)
-        achieved = twist + solved.twist_error
         if solved:
+            achieved = twist + solved.twist_error
             motion.settle(offset.rate(achieved, self._twist_ref) - asked)
         else:
+            twist = achieved = np.zeros(6)
             motion.resume(offset.x, np.zeros(6))
         status = _STATUS[solved.status]
         if status is AdmittanceStatus.OK and (held or cut):
             status = AdmittanceStatus.LIMITED
+        reasons = (solved.message, "an offset limit" if held else "", "a twist limit" if cut else "")
+        message = "; ".join(filter(None, reasons)) if held or cut else solved.message
         self._before, self._twist_before = solved.dq.copy(), achieved.copy()
         self._move_reference()
-        self._last = AdmittanceResult(twist, solved.dq, status, offset.x.copy(), felt, achieved, solved.message)
+        self._last = AdmittanceResult(twist, solved.dq, status, offset.x.copy(), felt, achieved, message)
         return self._last
 
     def _felt(self, q: Array, placed: Placed, offset: Offset, raw: Array) -> Array:
@@ -110,7 +113,7 @@ class AdmittanceTick(AdmittanceReferences):
         x = self._present()
         self._motion.resume(x, np.zeros(6))
         if self._last is None or self._last.status is not AdmittanceStatus.HOLD:
-            _log.warning("%s is not finite: the command is 0", name)
+            _log.warning("%s is not finite, or beyond measure: the command is 0", name)
         still, rest = np.zeros(6), self._rest()
         self._before, self._twist_before = rest, still
         self._last = AdmittanceResult(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, believable, measured, scalar, vector
 from ..robot.base import RobotBase
-from ..robot.errors import InputTypeError
+from ..robot.errors import InputError, InputTypeError
 from .admittance_law import filter_form, raw_form
 from .admittance_motion import ExactMotion, FilterMotion, Impedance
 from .admittance_offset import Offset
-from .admittance_options import JointSolve, reach
+from .admittance_options import JointSolve, chosen, reach
 from .admittance_result import AdmittanceResult, AdmittanceSnapshot
 from .admittance_settings import six
 from .admittance_tick import AdmittanceTick
@@ -77,7 +76,13 @@ class CartesianAdmittance(AdmittanceTick):
         if (damping is None) == (damping_ratio is None):
             raise InputTypeError("give damping or damping_ratio, one of the two")
         if damping_ratio is not None:
-            damping = 2.0 * scalar(damping_ratio, "damping_ratio", minimum=0.0) * np.sqrt(np.maximum(K * M, 0.0))
+            zeta = scalar(damping_ratio, "damping_ratio", minimum=0.0)
+            damping = 2.0 * zeta * np.sqrt(np.maximum(K * M, 0.0))
+            if zeta > 0.0 and (chosen(options.get("axes")) & (K == 0.0)).any():
+                raise InputError(
+                    "damping_ratio leaves an axis of stiffness 0 without damping, and it would never come to rest; "
+                    "give damping"
+                )
         motion = ExactMotion(Impedance(M, six(damping, "damping"), K, scalar(dt, "dt", positive=True)))
         self._set_up(robot, base_link, distal_link, motion, **options)
 
@@ -167,10 +172,19 @@ class CartesianAdmittance(AdmittanceTick):
         self._wrench_reference = np.zeros(6)
         self._twist_ref, self._twist_before, self._raw = np.zeros(6), np.zeros(6), np.zeros(6)
 
+    def __repr__(self) -> str:
+        K, M = self.stiffness, self.inertia
+        return (
+            f"CartesianAdmittance({self.robot.name!r}, base_link={self._task.base or 'world'!r}, "
+            f"distal_link={self._task.distal!r}, {self.form}, dt={self.filter_time_step:g}, "
+            f"stiffness={K.tolist()}, inertia={M.tolist()})"
+        )
+
     def step(self, q: Any, dq: Any = None, wrench: Any = None) -> AdmittanceResult:
         """The command for the next dt.
 
-        NaN or infinity in what is measured gives the command 0, status HOLD, and rest as the state to go on from.
+        NaN, infinity or numbers beyond 1e12 in what is measured give the command 0, status HOLD, and rest as the state
+        to go on from.
 
         Args:
             q: Configuration (nq,) as measured.
@@ -179,13 +193,13 @@ class CartesianAdmittance(AdmittanceTick):
             wrench: Raw reading of the sensor (6,): environment on robot, sensor axes, about its origin [N, N m];
                 None is zero.
         """
-        q = _measured(q, self.robot.nq, "q")
-        raw = np.zeros(6) if wrench is None else _measured(wrench, 6, "wrench")
-        speed = None if dq is None else _measured(dq, self.robot.nv, "dq")
+        q = measured(q, self.robot.nq, "q")
+        raw = np.zeros(6) if wrench is None else measured(wrench, 6, "wrench")
+        speed = None if dq is None else measured(dq, self.robot.nv, "dq")
         if self._before is None and speed is not None and np.isfinite(speed).all():
             self._before = speed
         for name, value in (("q", q), ("wrench", raw)):
-            if not math.isfinite(value.sum()) and not np.isfinite(value).all():
+            if not believable(value):
                 return self._hold(name)
         return self._tick(self.robot._on_manifold(q), raw)
 
@@ -236,11 +250,3 @@ def _gravity(robot: RobotBase, gravity: Any) -> Array:
         return vector(gravity, 3, "gravity").copy()
     model = getattr(robot, "model", None)
     return np.array([0.0, 0.0, -9.81]) if model is None else np.array(model.gravity.linear)
-
-
-def _measured(value: Any, size: int, name: str) -> Array:
-    """A vector as measured, which may hold NaN."""
-    array = np.asarray(value)
-    if array.shape == (size,) and array.dtype.kind in "fiu":
-        return array.astype(np.float64)  # a copy: it is kept until the next tick
-    return vector(value, size, name).copy()

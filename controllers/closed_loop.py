@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, measured, scalar
 from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import ReferenceFrame
@@ -56,13 +56,14 @@ def run(
 ) -> Recording:
     """Runs a robot under a controller whose torques are held from tick to tick.
 
-    The same arguments give the same recording to the bit. The integrators are described at `plant.Plant`.
+    The same arguments give the same recording to the bit: an admittance controller is copied and left as it is, so
+    that a second run begins as the first did. The integrators are described at `plant.Plant`.
 
     Args:
-        robot: The robot; it is not moved.
+        robot: The robot; it is not moved. For fleets see `rollout`.
         command: `f(t, q, dq) -> tau (nv,)`; a controller of this toolkit with `torque`; a CartesianAdmittance or
             JointAdmittance, which is followed by a `VelocityServo`; or anything with `act(measured) -> tau`.
-        duration: How long [s].
+        duration: How long [s], rounded to whole steps.
         dt: Step of the plant [s].
         q: Where to start (nq,) or mapping; None is the stored configuration.
         dq: Velocity to start with (nv,) or mapping; None stands still.
@@ -83,6 +84,8 @@ def run(
         A Recording of round(duration/dt) + 1 states; shorter, with a message, if the torque is not finite or the
         robot runs away.
     """
+    if not isinstance(robot, RobotBase):
+        raise InputTypeError(f"robot must be one robot, got {type(robot).__name__}; rollout runs fleets")
     steps, dt = _steps(duration, dt)
     every = _every(control_dt, dt)
     tool = robot._frame(frame)
@@ -93,7 +96,7 @@ def run(
     limits = _limits(robot, torque_limits)
     if sensing is not None and not isinstance(sensing, Sensing):
         raise InputTypeError(f"sensing must be a Sensing, got {type(sensing).__name__}")
-    start = robot._single(q), robot._rate(dq, np.zeros(robot.nv), "dq")
+    start = robot._single(q).copy(), robot._rate(dq, np.zeros(robot.nv), "dq").copy()
     loop = _Loop(robot, acting, plant, world, limits, (sensing or Sensing()).channel(robot, every * dt))
     with _progress(progress, steps) as told:
         message = loop.run(*start, steps, dt, every, told)
@@ -115,7 +118,7 @@ class _World:
             return None
         total = np.zeros(6)
         if self._push is not None:
-            total += _vector(self._push(t, q.copy(), dq.copy()), 6, "wrench_ext")
+            total += measured(self._push(t, q.copy(), dq.copy()), 6, "wrench_ext")
         if self._walls:
             position = self._robot.pose(q, self._tool)[:3, 3]
             velocity = self._robot.frame_jacobian(q, self._tool, _LWA)[:3] @ dq
@@ -148,10 +151,12 @@ class _Loop:
         for k in range(steps + 1):
             t = k * dt
             wrench = self._world.wrench(t, q, dq)
+            if wrench is not None and not np.isfinite(wrench).all():
+                self._keep(q, dq, tau, wrench)
+                return f"the wrench is not finite at t = {t:.6g} s"
             if k % every == 0:
                 tau = self._torque(t, q, dq, tau, wrench)
-            self._states.append((q, dq, tau))
-            self._wrenches.append(nothing if wrench is None else wrench)
+            self._keep(q, dq, tau, nothing if wrench is None else wrench)
             if not np.isfinite(tau).all():
                 return f"the torque is not finite at t = {t:.6g} s"
             if k == steps:
@@ -162,12 +167,16 @@ class _Loop:
             told(k + 1)
         return ""
 
+    def _keep(self, q: Array, dq: Array, tau: Array, wrench: Array) -> None:
+        self._states.append((q, dq, tau))
+        self._wrenches.append(wrench)
+
     def _torque(self, t: float, q: Array, dq: Array, before: Array, wrench: Array | None) -> Array:
-        seen = self._channel.through(Measured(t, q, dq, before, self._world.reading(q, wrench)))
-        tau = _vector(self._acting.act(seen), self._robot.nv, "tau")
+        seen = self._channel.through(Measured(t, q.copy(), dq.copy(), before.copy(), self._world.reading(q, wrench)))
+        tau = measured(self._acting.act(seen), self._robot.nv, "tau")
         if isinstance(self._acting, VelocityServo):
             self._commands.append(self._acting.dq_command.copy())
-        return tau.copy() if self._limits is None else np.minimum(np.maximum(tau, -self._limits), self._limits)
+        return tau if self._limits is None else np.minimum(np.maximum(tau, -self._limits), self._limits)
 
     def recording(self, dt: float, message: str) -> Recording:
         """What was recorded."""
@@ -194,7 +203,7 @@ def _progress(progress: Any, steps: int) -> Iterator[Callable[[int], None]]:
     try:
         tqdm = importlib.import_module("tqdm")
     except ImportError:
-        raise MissingDependencyError("progress=True needs tqdm: pip install '.[batch]'") from None
+        raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
     with tqdm.tqdm(total=steps, unit="step") as bar:
         yield lambda done: bar.update(done - bar.n) if done % stride == 0 or done == steps else None
 
@@ -213,9 +222,11 @@ def _every(control_dt: Any, dt: float) -> int:
     if control_dt is None:
         return 1
     period = scalar(control_dt, "control_dt", positive=True)
-    every = round(period / dt)
+    every = round(period / dt) if period / dt <= MAX_STEPS else 0
     if every < 1 or abs(every * dt - period) > 1e-6 * dt:
-        raise InputError(f"control_dt must be a whole number of steps of {dt:g} s, got {period:g} s")
+        raise InputError(
+            f"control_dt must be a whole number of steps of {dt:g} s, at most {MAX_STEPS}, got {period:g} s"
+        )
     return every
 
 
@@ -233,8 +244,3 @@ def _walls(walls: Any) -> tuple[Wall, ...]:
         if not isinstance(wall, Wall):
             raise InputTypeError(f"walls must be Walls (see Wall.create), got {type(wall).__name__}")
     return found
-
-
-def _vector(value: Any, size: int, name: str) -> Array:
-    array = np.asarray(value, dtype=np.float64)
-    return array if array.shape == (size,) and not np.isfinite(array).all() else vector(array, size, name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ik.velocity_bounds import VelocityBounds
-from ..robot.arrays import Array, matrix, scalar, vector
+from ..robot.arrays import Array, believable, matrix, measured, scalar, vector
 from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError
 from .admittance_filter import WrenchFilter
@@ -159,7 +159,9 @@ class JointAdmittance:
         return self._dt
 
     def step(self, q: Any, dq: Any, tau: Any) -> JointAdmittanceResult:
-        """The command for the next dt; 0, status HOLD and a cleared filter if anything measured is not finite.
+        """The command for the next dt.
+
+        NaN, infinity or numbers beyond 1e12 in what is measured give the command 0, status HOLD and a cleared filter.
 
         Args:
             q: Configuration (nq,) as measured.
@@ -167,8 +169,8 @@ class JointAdmittance:
             tau: Torques (nv,) as measured in the drives [N m or N].
         """
         robot = self.robot
-        given = [_measured(v, n, k) for v, n, k in ((q, robot.nq, "q"), (dq, robot.nv, "dq"), (tau, robot.nv, "tau"))]
-        bad = [name for name, value in zip(("q", "dq", "tau"), given, strict=True) if not np.isfinite(value).all()]
+        given = [measured(v, n, k) for v, n, k in ((q, robot.nq, "q"), (dq, robot.nv, "dq"), (tau, robot.nv, "tau"))]
+        bad = [name for name, value in zip(("q", "dq", "tau"), given, strict=True) if not believable(value)]
         if bad:
             return self._hold(bad[0])
         q, dq, tau = robot._on_manifold(given[0]), given[1], given[2]
@@ -192,7 +194,7 @@ class JointAdmittance:
 
     def _hold(self, name: str) -> JointAdmittanceResult:
         if not self._holding:
-            _log.warning("%s is not finite: the command is 0", name)
+            _log.warning("%s is not finite, or beyond measure: the command is 0", name)
         rest = np.zeros(self.robot.nv)
         self._holding, self._before = True, rest
         self._filter.clear()
@@ -206,11 +208,3 @@ class JointAdmittance:
         self._reference = self._raw.copy()
         self._filter.clear()
         self._before, self._holding = np.zeros(self.robot.nv), False
-
-
-def _measured(value: Any, size: int, name: str) -> Array:
-    """A vector as measured, which may hold NaN."""
-    array = np.asarray(value)
-    if array.shape == (size,) and array.dtype.kind in "fiu":
-        return array.astype(np.float64)
-    return vector(value, size, name).copy()

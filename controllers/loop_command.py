@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -104,6 +105,13 @@ class VelocityServo:
         return tau
 
 
+def _apart(command: Any) -> Any:
+    """A copy with the same robot: what a run does to it is not seen outside."""
+    controller = command.controller if isinstance(command, VelocityServo) else command
+    shared = {id(robot): robot for robot in (controller.robot, getattr(command, "_robot", None))}
+    return copy.deepcopy(command, shared)
+
+
 def as_command(
     robot: RobotBase,
     command: Any,
@@ -117,6 +125,8 @@ def as_command(
     """The command of a loop, from what its user gave."""
     if target is not None and not isinstance(command, Scripted):
         raise InputError("target goes with a torque controller, as the arguments of its torque()")
+    if isinstance(command, CartesianAdmittance | JointAdmittance | VelocityServo):
+        command = _apart(command)
     if isinstance(command, CartesianAdmittance | JointAdmittance):
         command = VelocityServo(robot, command, tool, friction=friction, motor_inertia=motor_inertia)
     if isinstance(command, VelocityServo):

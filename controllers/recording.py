@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ..robot.arrays import Array
-from ..robot.errors import InputError, MissingDependencyError
+from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import quat_xyzw_from_rotation
 
 
@@ -49,7 +51,7 @@ class Recording:
 
     def save(self, path: str | Path) -> Path:
         """Write a file: `.npz` with an array per attribute, or `.csv` with a column per number, time first."""
-        path = Path(path)
+        path = writable(path, ("npz", "csv"), "path")
         if path.suffix == ".npz":
             np.savez_compressed(
                 path,
@@ -63,13 +65,11 @@ class Recording:
                 message=np.array(self.message),
                 **{name: value for name in ("wrench", "dq_command") if (value := getattr(self, name)) is not None},
             )
-        elif path.suffix == ".csv":
+        else:
             with path.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 writer.writerow(self._columns())
                 writer.writerows(self._table().tolist())
-        else:
-            raise InputError(f"path must end in .npz or .csv, got {str(path)!r}")
         return path
 
     def _columns(self) -> list[str]:
@@ -91,12 +91,13 @@ class Recording:
             beside: Another way of the tool from its start (N, 3) [m], drawn dashed beside its own.
 
         Raises:
+            InputError: for another kind of file or a place where none can be written.
             MissingDependencyError: if matplotlib is not installed.
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
+        path = writable(path, ("png", "pdf", "svg"), "path")
+        require_matplotlib()
+        from matplotlib.figure import Figure
+
         moved = self.tool_pose[:, :3, 3] - self.tool_pose[0, :3, 3]
         rows = [
             (self.q, self.q_names, "q [rad or m]"),
@@ -118,8 +119,29 @@ class Recording:
             if len(names) <= 12:
                 axis.legend(loc="upper right", fontsize="x-small", ncols=2)
         axes[-1].set_xlabel("time [s]")
-        try:
-            figure.savefig(path)
-        except ValueError as error:
-            raise InputError(f"path: {error}") from None
-        return Path(path)
+        figure.savefig(path)
+        return path
+
+
+def require_matplotlib() -> None:
+    """Raises MissingDependencyError where plotting is not possible."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingDependencyError("plotting needs matplotlib: pip install 'knuckle[plot]'")
+
+
+def writable(path: str | Path, endings: tuple[str, ...], name: str) -> Path:
+    """The path, if a file of one of the kinds can be written there; nothing is written yet.
+
+    Raises:
+        InputError: naming what stands in the way.
+    """
+    if not isinstance(path, str | Path):
+        raise InputTypeError(f"{name} must be a path, got {type(path).__name__}")
+    path = Path(path)
+    if path.suffix not in [f".{ending}" for ending in endings]:
+        raise InputError(f"{name} must end in {' or '.join(f'.{ending}' for ending in endings)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"{name}: there is no folder {str(path.parent)!r}; make it first")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"{name}: {str(path)!r} cannot be written")
+    return path

@@ -163,6 +163,6 @@ def _told(progress: Any, steps: int) -> Iterator[Callable[[int], None] | None]:
         try:
             tqdm = importlib.import_module("tqdm")
         except ImportError:
-            raise MissingDependencyError("progress=True needs tqdm: pip install '.[batch]'") from None
+            raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
         with tqdm.tqdm(total=steps, unit="step") as bar:
             yield lambda done: bar.update(done - bar.n)

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar
+from ..robot.arrays import Array, _as_float, scalar
 from ..robot.base import RobotBase
 from ..robot.errors import InputError
 from ..robot.manifold import as_generator
+
+MOST_LATE = 1_000_000
+"""Ticks of delay that are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +60,14 @@ class Sensing:
         """The way from the plant to a controller that ticks every dt."""
         sizes = {"q_noise": robot.nv, "dq_noise": robot.nv, "tau_noise": robot.nv, "wrench_noise": 6}
         noise = {name: _deviation(getattr(self, name), size, name) for name, size in sizes.items()}
-        ticks = round(scalar(self.delay, "delay", minimum=0.0) / dt)
-        return Channel(robot, noise, ticks, as_generator(self.seed))
+        late = scalar(self.delay, "delay", minimum=0.0) / dt
+        if late > MOST_LATE:
+            raise InputError(f"delay must be at most {MOST_LATE} ticks of {dt:g} s, got {self.delay:g} s")
+        return Channel(robot, noise, round(late), as_generator(self.seed))
 
 
 def _deviation(value: Any, size: int, name: str) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = _as_float(value, name)
     if array.shape not in ((), (size,)) or not np.isfinite(array).all() or (array < 0.0).any():
         raise InputError(f"{name} must be a number or have shape ({size},), finite and not negative, got {value!r}")
     return np.array(np.broadcast_to(array, (size,)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, matrix, scalar, vector
+from ..robot.arrays import Array, _as_float, matrix, scalar, vector
 from ..robot.errors import InputError
 from ..robot.transformation import Transformation, as_transformation
 from .admittance_law import dead_zone
@@ -44,7 +44,7 @@ class WrenchSensor:
 
     def tare(self, raw: Any, R: Array) -> None:
         """Take what is read now, beyond the tool's weight, for the sensor's bias; rows (N, 6) are averaged."""
-        array = np.asarray(raw, dtype=np.float64)
+        array = _as_float(raw, "wrench")
         rows = matrix(array, (-1, 6), "wrench") if array.ndim == 2 else vector(array, 6, "wrench")[None]
         if not len(rows):
             raise InputError("wrench must hold at least one reading to be averaged")

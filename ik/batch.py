@@ -253,6 +253,6 @@ def _bar(shown: bool, total: int, done: int) -> Iterator[Callable[[int], Any]]:
     try:
         tqdm = importlib.import_module("tqdm")
     except ImportError:
-        raise MissingDependencyError("progress=True needs tqdm: pip install '.[batch]'") from None
+        raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
     with tqdm.tqdm(total=total, initial=done, unit="pose") as bar:
         yield bar.update

@@ -80,7 +80,7 @@ class IKDebug:
             try:
                 import matplotlib.pyplot as plt
             except ImportError as error:
-                raise MissingDependencyError("plotting needs matplotlib: pip install '.[plot]'") from error
+                raise MissingDependencyError("plotting needs matplotlib: pip install 'knuckle[plot]'") from error
             axes = plt.subplots()[1]
         tiny = np.finfo(np.float64).tiny
         for number in sorted({step.restart for step in self.steps}):

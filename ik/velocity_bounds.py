@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar
+from ..robot.arrays import Array, _as_float, scalar
 from ..robot.errors import InputError, InputTypeError
 from .velocity_result import VelocityResult, VelocityStatus
 
@@ -128,17 +128,17 @@ def _rates(robot: RobotBase, value: Any, own: Array, name: str) -> Array:
     if isinstance(value, Mapping):
         array = robot._named(value, own.copy(), 1, name)
     else:
-        try:
-            array = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (robot.nv,)))
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be a number, ({robot.nv},) or a mapping from joint names") from None
+        given = _as_float(value, name)
+        if given.shape not in ((), (robot.nv,)):
+            raise InputError(f"{name} must be a number, ({robot.nv},) or a mapping from joint names, got {given.shape}")
+        array = np.array(np.broadcast_to(given, (robot.nv,)))
     if np.isnan(array).any() or (array < 0.0).any():
         raise InputError(f"{name} must not be negative or NaN")
     return array
 
 
 def _position(robot: RobotBase, value: Any) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = _as_float(value, "position_limits")
     if array.shape != (2, robot.nq) or np.isnan(array).any() or (array[0] > array[1]).any():
         raise InputError(f"position_limits must be (2, {robot.nq}), lower above upper, without NaN")
     return array
@@ -147,7 +147,10 @@ def _position(robot: RobotBase, value: Any) -> Array:
 def _mask(mask: Any, nv: int) -> Any:
     if mask is None:
         return np.ones(nv, dtype=bool)
-    array = np.asarray(mask)
+    try:
+        array = np.asarray(mask)
+    except (TypeError, ValueError):
+        raise InputError(f"joint_mask must hold {nv} booleans, got rows of different lengths") from None
     if array.dtype.kind != "b":
         raise InputTypeError(f"joint_mask must hold booleans, one per degree of freedom, got {array.dtype}")
     if array.shape != (nv,):

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import LARGEST, Array, _as_float, believable, scalar, vector
+from ..robot.arrays import bounds as with_infinity
 from ..robot.errors import InputError
 from . import velocity_fallback
 from .velocity_result import VelocityResult, VelocityStatus
@@ -88,7 +89,8 @@ def solve_velocity(
 ) -> VelocityResult:
     """The joint velocity that moves a tool as asked, within bounds.
 
-    NaN in the Jacobian or the twist is an outcome, status INVALID and velocity 0, for a controller must go on.
+    NaN in the Jacobian or the twist, or a twist beyond 1e12, is an outcome, status INVALID and velocity 0, for a
+    controller must go on.
 
     Args:
         jacobian: J (m, nv).
@@ -105,11 +107,11 @@ def solve_velocity(
             direction is held back, see `velocity_singularity`; 0 for the plain problem.
         dt: How long the velocity will be held [s]; the longer, the more is held back.
     """
-    J = np.asarray(jacobian, dtype=np.float64)
+    J = _as_float(jacobian, "jacobian")
     if J.ndim != 2:
         raise InputError(f"jacobian must have shape (m, nv), got {J.shape}")
     m, n = J.shape
-    t = np.asarray(twist, dtype=np.float64)
+    t = _as_float(twist, "twist")
     if t.shape != (m,):
         raise InputError(f"twist must have shape ({m},), a row of the jacobian each, got {t.shape}")
     low, high = _bounds(lower, upper, n)
@@ -132,8 +134,10 @@ def solve_trusted(
     J: Array, twist: Array, lower: Array, upper: Array, manner: Manner = PLAIN, preference: Preference = NOTHING
 ) -> VelocityResult:
     """`solve_velocity` of arrays that are known to fit."""
-    if not (math.isfinite(J.sum()) and math.isfinite(twist.sum())):
-        return _none(J, twist, VelocityStatus.INVALID, "the Jacobian or the twist is not finite")
+    if not (math.isfinite(J.sum()) and believable(twist)):
+        return _none(
+            J, twist, VelocityStatus.INVALID, f"the Jacobian or the twist is not finite, or beyond {LARGEST:g}"
+        )
     share, dq = 1.0, None
     rows = held_back(J, twist, lower, upper, manner.weights, manner.margin, manner.dt) if manner.margin else None
     if not J.shape[1]:
@@ -273,19 +277,14 @@ def _none(J: Array, twist: Array, status: VelocityStatus, message: str) -> Veloc
 def _bounds(lower: Any, upper: Any, n: int) -> tuple[Array, Array]:
     found = []
     for value, name, default in ((lower, "lower", -np.inf), (upper, "upper", np.inf)):
-        array = np.full(n, default) if value is None else matrix_with_inf(value, n, name)
+        array = np.full(n, default) if value is None else with_infinity(value, n, name)
         found.append(array)
     if (found[0] > found[1]).any():
         at = int(np.argmax(found[0] > found[1]))
         raise InputError(f"lower must not exceed upper, got {found[0][at]} > {found[1][at]} at index {at}")
+    for bound, closed, name in ((found[0], np.inf, "lower"), (found[1], -np.inf, "upper")):
+        if (bound == closed).any():
+            raise InputError(
+                f"{name} must leave a finite velocity, got {closed} at index {int(np.argmax(bound == closed))}"
+            )
     return found[0], found[1]
-
-
-def matrix_with_inf(value: Any, n: int, name: str) -> Array:
-    """A vector of bounds (n,), infinite ones included."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape != (n,):
-        raise InputError(f"{name} must have shape ({n},), got {array.shape}")
-    if np.isnan(array).any():
-        raise InputError(f"{name} must not be NaN")
-    return array

@@ -18,7 +18,7 @@ class VelocityStatus(enum.Enum):
     FAILED = "failed"
     """The solver gave up; the velocity is 0."""
     INVALID = "invalid"
-    """NaN or infinity came in; the velocity is 0."""
+    """NaN, infinity or a twist beyond all measure came in; the velocity is 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,6 +69,33 @@ def vector(value: Any, size: int, name: str) -> Array:
     return array
 
 
+def measured(value: Any, size: int, name: str) -> Array:
+    """A vector `(size,)` of its own memory in which NaN and infinity may stand, as sensors give them."""
+    array = _as_float(value, name)
+    if array.shape != (size,):
+        return vector(array, size, name).copy()
+    return np.array(array)
+
+
+LARGEST = 1e12
+"""Number up to which something measured or asked for counts as real."""
+
+
+def believable(array: Array) -> bool:
+    """Whether a short vector holds no NaN, no infinity and nothing beyond `LARGEST`."""
+    return all(abs(x) <= LARGEST for x in array.tolist())
+
+
+def bounds(value: Any, size: int, name: str) -> Array:
+    """A vector `(size,)` in which infinity may stand, but not NaN."""
+    array = _as_float(value, name)
+    if array.shape != (size,):
+        raise InputError(f"{name} must have shape ({size},), got {array.shape}")
+    if np.isnan(array).any():
+        raise InputError(f"{name} must not be NaN")
+    return array
+
+
 def vector_or_batch(value: Any, size: int, name: str) -> Array:
     """A finite vector `(size,)` or a batch of them `(N, size)`, C-contiguous if a batch.
 

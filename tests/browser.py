@@ -39,7 +39,7 @@ def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("no playwright: pip install '.[browser]'")
+        missing("no playwright: pip install 'knuckle[browser]'")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         try:

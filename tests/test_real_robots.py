@@ -13,7 +13,7 @@ from knuckle import PinRobot, ReferenceFrame
 
 FOLDER = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
 pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="example-robot-data is not installed: pip install '.[robots]'"
+    not FOLDER.is_dir(), reason="example-robot-data is not installed: pip install 'knuckle[robots]'"
 )
 ROBOTS = {
     "panda": ("panda_description/urdf/panda.urdf", "panda_hand"),

@@ -18,7 +18,7 @@ try:
     import ipywidgets
     import traitlets
 except ImportError as error:
-    raise MissingDependencyError("sliders need ipywidgets and anywidget: pip install '.[jupyter]'") from error
+    raise MissingDependencyError("sliders need ipywidgets and anywidget: pip install 'knuckle[jupyter]'") from error
 
 
 class SceneWidget(anywidget.AnyWidget):  # type: ignore[misc]

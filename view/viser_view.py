@@ -22,7 +22,7 @@ from .server import LOOPBACK
 try:
     import viser
 except ImportError as error:
-    raise MissingDependencyError("a live window needs viser: pip install '.[live]'") from error
+    raise MissingDependencyError("a live window needs viser: pip install 'knuckle[live]'") from error
 
 
 class ViserScene:
