@@ -34,10 +34,13 @@ def diagnose(tree: XmlTree) -> list[Finding]:
         code = "format-other" if other else "format-unknown"
         problem = f"this is {other} file, not a URDF" if other else "this is not a URDF; a URDF starts with <robot>"
         return [blame(tree, code, tree.root, problem)]
+    left = list(_unexpanded(tree))
+    if any(one.code == "xacro-left" for one in left):  # nothing else means anything before it is expanded
+        return [next(one for one in left if one.code == "xacro-left")]
     found = [
         *_names(tree),
         *_repeated(tree),
-        *_unexpanded(tree),
+        *left,
         *_structure(tree),
         *spelling_findings(tree),
         *colour_findings(tree),
@@ -81,7 +84,7 @@ def _unexpanded(tree: XmlTree) -> Iterator[Finding]:
     for element in tree.root.iter():
         line = tree.line(element)
         if ":" in element.tag and element.tag.split(":")[0] == "xacro":
-            yield finding("xacro-left", line, f"<{element.tag}>", "", "is xacro")
+            yield finding("xacro-left", line, f"<{element.tag}>", "", "this file is xacro, a URDF in the making")
         for key, value in element.attrib.items():
             if "${" in value or "$(" in value:
                 yield finding("expression-left", line, f"<{element.tag} {key}>", "", f"{value!r:.60} was not expanded")

@@ -61,6 +61,9 @@ def number_findings(
         yield blame(tree, code, owner, f"<{element.tag} {key}={text!r:.60}> must be {need}", element)
 
 
+TURN = 2.0 * math.pi
+
+
 def origin_findings(tree: XmlTree, owner: ET.Element, parent: ET.Element) -> Iterator[Finding]:
     """Errors of the origin of an element that belongs to a link or joint."""
     origins = parent.findall("origin")
@@ -69,3 +72,7 @@ def origin_findings(tree: XmlTree, owner: ET.Element, parent: ET.Element) -> Ite
     for origin in origins[:1]:
         for key in ("xyz", "rpy"):
             yield from number_findings(tree, "origin-number", owner, origin, key, 3)
+        turns = numbers(origin.get("rpy"), 3) or [0.0]
+        if max(map(abs, turns)) > 1.01 * TURN:
+            problem = f"rpy {origin.get('rpy')!r:.60} turns by more than a whole turn; these look like degrees"
+            yield blame(tree, "angle-degrees", owner, problem, origin)

@@ -94,6 +94,8 @@ _GUESSES = {
     "limit-bound-missing": Kind(WARNING, "it is taken as unlimited on that side", "write the bound"),
     "limit-rate-missing": Kind(WARNING, _UNBOUNDED, "write the limit"),
     "limit-rate-zero": Kind(WARNING, _UNBOUNDED, "write the limit, since 0 would mean that it never moves"),
+    "angle-degrees": Kind(WARNING, _AS_IS, "URDF's angles are radians; write degrees times pi/180"),
+    "inertia-zero": Kind(WARNING, _AS_IS, "compute the inertia; a body of this mass has one"),
     "inertia-negative": Kind(WARNING, "the dynamics make no sense; used as it is", "compute the inertia again"),
     "inertia-triangle": Kind(WARNING, _AS_IS, "compute the inertia again"),
     "colour-number": Kind(WARNING, "it has the default colour", "write red, green, blue and alpha from 0 to 1"),

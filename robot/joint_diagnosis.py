@@ -6,11 +6,13 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 
-from .element_checks import blame, number_findings, numbers, origin_findings
+from .element_checks import TURN, blame, number_findings, numbers, origin_findings
 from .findings import Finding
 from .xml_tree import XmlTree
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+MOST_TURNS = 6.5
+"""Turns between the limits of a revolute joint beyond which they are taken for degrees; real ones have up to 6."""
 ONE_DOF = ("revolute", "continuous", "prismatic")
 
 
@@ -89,8 +91,17 @@ def _limit(tree: XmlTree, joint: ET.Element, kind: str) -> Iterator[Finding]:
     if lower[0] > upper[0]:
         problem = f"lower limit {lower[0]:g} exceeds upper limit {upper[0]:g}"
         yield blame(tree, "limit-crossed", joint, problem, limit)
+    elif kind == "revolute" and _in_degrees(lower[0], upper[0]):
+        turns = f"{(upper[0] - lower[0]) / TURN:.0f} turns"
+        problem = f"limits {lower[0]:g} and {upper[0]:g} rad are {turns}; these look like degrees"
+        yield blame(tree, "angle-degrees", joint, problem, limit)
     elif lower[0] == upper[0]:
         yield blame(tree, "joint-locked", joint, f"lower and upper limit are both {lower[0]:g}", limit)
+
+
+def _in_degrees(lower: float, upper: float) -> bool:
+    """Whether a joint turns further than any cable lets it, but not beyond what stands for no limit."""
+    return MOST_TURNS * TURN < upper - lower < 1e4 and max(abs(lower), abs(upper)) <= 720.0
 
 
 def _rate(tree: XmlTree, joint: ET.Element, limit: ET.Element, key: str) -> Iterator[Finding]:

@@ -11,6 +11,8 @@ from .element_checks import LARGEST, blame, number_findings, numbers, origin_fin
 from .findings import WARNING, Finding
 from .xml_tree import XmlTree
 
+HEAVIEST_POINT = 1.0
+"""Mass [kg] that may stand for a point without a word."""
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _SIZES: dict[str, tuple[tuple[str, int], ...]] = {
     "box": (("size", 3),),
@@ -49,7 +51,10 @@ def _inertia(tree: XmlTree, link: ET.Element, inertial: ET.Element) -> Iterator[
         if entry is None:
             problem = f"inertia {key}={inertia.get(key)!r:.60} must be a finite number"
             yield blame(tree, "inertia-number", link, problem, inertia)
-    if all(entries):
+    if all(entries) and not any(entry[0] for entry in entries if entry) and value and value[0] > HEAVIEST_POINT:
+        problem = f"a mass of {value[0]:g} kg with all of its inertia 0 is a point"
+        yield blame(tree, "inertia-zero", link, problem, inertia)
+    elif all(entries):
         yield from _moments(tree, link, inertia, [entry[0] for entry in entries if entry])
 
 

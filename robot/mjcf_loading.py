@@ -12,6 +12,7 @@ import pinocchio as pin
 
 from .arrays import vector
 from .description_source import read_source
+from .dynamics import massless_joints
 from .element_checks import blame
 from .loading import Loaded, log_findings, pinocchio_refuses, refuse
 from .mjcf_preparing import MjcfPreparing
@@ -48,6 +49,12 @@ def load_mjcf(path: Any, *, strict: bool, gravity: Any) -> Loaded:
         pull = np.array([float(word) for word in said.split()])
     model.gravity = pin.Motion(np.array([0.0, 0.0, -9.81]) if pull is None else pull, np.zeros(3))
     require_order(model)
+    massless = set(massless_joints(model))
+    findings += [
+        blame(tree, "joint-massless", joint, "moves nothing that has mass", remedy="give its body an <inertial>")
+        for joint in tree.root.iter("joint")
+        if joint.get("name") in massless
+    ]
     log_findings(source.name, findings)
     known = set(map(str, model.names))
     moving = tuple(name for name in order if name in known)

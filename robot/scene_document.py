@@ -97,7 +97,8 @@ def write_file(path: str | PathLike[str], text: str) -> None:
         finally:
             beside.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"path: {str(file)!r} cannot be written: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"path: {str(file)!r} cannot be written: {reason}") from None
 
 
 def _file(path: Any) -> Path:

@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .description_source import LARGEST_FILE, read_source
 from .element_checks import blame, numbers
 from .errors import DescriptionError, InputError, InputTypeError
 from .findings import Finding
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LARGEST_FILE = 32 * 2**20
-"""Bytes of a file that are still read; the largest known ones have 200 kB."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _KNOWN = (
     "group",
@@ -37,15 +36,8 @@ def read_srdf(path: Any) -> dict[str, Any]:
     """The fields of the SRDF in a file."""
     if not isinstance(path, str | PathLike) or isinstance(fspath(path), bytes):
         raise InputTypeError(f"path must be the path of an SRDF file, got {type(path).__name__}")
-    file = Path(path)
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        raise DescriptionError(f"there is no file {str(file)!r}") from None
-    except (OSError, ValueError) as error:
-        raise DescriptionError(f"{str(file)!r} cannot be read: {error}") from None
-    return parse_srdf(data, str(file))
+    source = read_source(Path(path))
+    return parse_srdf(source.data, source.name)
 
 
 def parse_srdf(text: str | bytes, source: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from .findings import Finding
 from .joint_diagnosis import ONE_DOF
 from .link_diagnosis import colour_of, usable
 from .mesh_search import PackageSearch
+from .ply_header import ply_fault
 from .xml_tree import XmlTree
 
 _LARGEST_MESH = 2**30
@@ -88,6 +89,9 @@ def mesh_fault(file: str) -> str | None:
             return f"it is larger than {_LARGEST_MESH // 2**20} MB"
         if file.lower().endswith(".dae"):
             require_sound_collada(Path(file))
+        fault = ply_fault(Path(file)) if file.lower().endswith(".ply") else None
+        if fault is not None:
+            return fault
         model = coal.MeshLoader().load(file, np.ones(3))
     except (RuntimeError, ValueError, OSError, MemoryError) as error:
         return (str(error).splitlines() or ["no reason given"])[0]

@@ -19,6 +19,8 @@ from .urdf_shapes import MeshFiles, origin, shape_element, text
 if TYPE_CHECKING:
     from .described import Described
 
+STANDSTILL = 1e-12
+"""What is written for a limit of 0 [rad/s, m/s, N m or N]."""
 _ENDLESS = 1e308
 """Written for no limit: URDF has no word for it, and what is so large is read as none."""
 
@@ -120,12 +122,14 @@ def _axis(model: pin.Model, joint: int) -> Any:
 def _limits(robot: Described, name: str, joint: int, kind: str) -> dict[str, str]:
     model, q, v = robot.model, robot.model.idx_qs[joint], robot.model.idx_vs[joint]
     lower, upper = model.lowerPositionLimit[q], model.upperPositionLimit[q]
-    velocity, effort = model.velocityLimit[v], model.effortLimit[v]
+    velocity, effort = model.velocityLimit[v] or np.inf, model.effortLimit[v] or np.inf
     slot = robot._coordinates.by_name.get(name)
     if slot is not None:  # else it mimics another, and has only the model's
         lower, upper = robot.limits.position[:, slot.q.start]
-        velocity, effort = robot.limits.velocity[slot.v.start], robot.limits.torque[slot.v.start]
-    written = {"velocity": velocity or np.inf, "effort": effort or np.inf}
+        # 0 stands for no limit in a URDF; a joint that must not move at all gets the next best
+        velocity = robot.limits.velocity[slot.v.start] or STANDSTILL
+        effort = robot.limits.torque[slot.v.start] or STANDSTILL
+    written = {"velocity": velocity, "effort": effort}
     if kind != "continuous":
         written = {"lower": lower, "upper": upper} | written
     return {key: text(np.clip(value, -_ENDLESS, _ENDLESS)) for key, value in written.items()}

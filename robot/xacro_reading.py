@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .description_source import LARGEST_FILE, Source, is_text
-from .errors import DescriptionError, InputError, InputTypeError, MissingDependencyError
+from .description_source import LARGEST_FILE, Source, is_text, read_source
+from .errors import DescriptionError, InputError, InputTypeError, MissingDependencyError, unknown_name
 from .findings import refusal
 from .mesh_search import PackageSearch
 from .xml_tree import XmlTree
@@ -55,7 +56,8 @@ def expanded(source: Source, search: PackageSearch, arguments: Mapping[str, Any]
     mappings = {str(name): _written(name, value) for name, value in (arguments or {}).items()}
     XmlTree(source.data, source.name)  # xacro's own parser would expand entities
     try:
-        with _alone, _without_ros(xacro, search):
+        known: set[str] = set()
+        with _alone, _without_ros(xacro, search, known):
             document = xacro.process_file(source.name, mappings=mappings)
             text = document.toprettyxml(indent="  ")
     except DescriptionError:
@@ -64,6 +66,9 @@ def expanded(source: Source, search: PackageSearch, arguments: Mapping[str, Any]
         raise refusal("xacro-failed", source.name, "a macro or file includes itself without end") from None
     except Exception as error:  # xacro evaluates expressions of the file, which may raise anything
         raise refusal("xacro-failed", source.name, _reason(error, xacro)) from None
+    unknown = next((name for name in mappings if name not in known), None)
+    if unknown is not None:
+        raise unknown_name("xacro argument", unknown, sorted(known))
     data = text.encode()
     if len(data) > LARGEST_FILE:
         raise refusal("file-too-large", source.name, f"expands to more than {LARGEST_FILE // 2**20} MB")
@@ -81,13 +86,29 @@ def _written(name: Any, value: Any) -> str:
 def _reason(error: Exception, xacro: ModuleType) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     inside = [str(file) for file in xacro.filestack or [] if file is not None]
-    place = f" (in {inside[-1]})" if len(inside) > 1 else ""
-    return f"xacro: {' '.join(lines) or type(error).__name__}"[:400] + place
+    message = " ".join(lines) or type(error).__name__
+    line = _line_of(inside[-1], message) if inside else 0
+    place = f" (in {inside[-1]}{f', line {line}' if line else ''})" if len(inside) > 1 or line else ""
+    return f"xacro: {message}"[:400] + place
+
+
+def _line_of(file: str, message: str) -> int:
+    """The first line of a file that holds what a message quotes or names, 0 if none does; xacro itself knows none."""
+    words = [word for word in re.findall(r"'([^']+)'|(xacro:\w+)", message)]
+    text = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    for word in filter(None, (part for pair in words for part in pair)):
+        at = next((n for n, line in enumerate(text, start=1) if word in line), 0)
+        if at:
+            return at
+    return 0
 
 
 @contextmanager
-def _without_ros(xacro: ModuleType, search: PackageSearch) -> Iterator[None]:
-    """xacro with packages found here, its messages kept and every file it includes checked first."""
+def _without_ros(xacro: ModuleType, search: PackageSearch, known: set[str]) -> Iterator[None]:
+    """xacro with packages found here, its messages kept and every file it includes checked first.
+
+    Names of arguments that the files declare are put in `known`.
+    """
     from xacro import color, substitution_args
 
     def find(name: str) -> str:
@@ -99,9 +120,10 @@ def _without_ros(xacro: ModuleType, search: PackageSearch) -> Iterator[None]:
         return str(folder)
 
     def parse(text: Any, filename: Any = None) -> Any:
-        if text is None and filename is not None and Path(filename).is_file():
-            data = Path(filename).read_bytes()[: LARGEST_FILE + 1]
-            XmlTree(data, str(filename))  # included files are checked as well
+        if text is None and filename is not None and Path(filename).exists():
+            data = read_source(Path(filename)).data
+            tree = XmlTree(data, str(filename))  # included files are checked as well
+            known.update(arg.get("name", "") for arg in tree.root.iter() if arg.tag.partition(":")[2] == "arg")
             text = BytesIO(data)  # xacro would read them in the encoding of the terminal
         return parse_as_before(text, filename)
 

@@ -34,20 +34,18 @@ class XmlTree:
         builder = ET.TreeBuilder()
         parser = expat.ParserCreate()
         parser.buffer_text = True
-        depth = 0
+        still_open: list[tuple[str, int]] = []
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal depth
-            depth += 1
-            if depth > DEEPEST:
+            still_open.append((tag, parser.CurrentLineNumber))
+            if len(still_open) > DEEPEST:
                 raise refusal(
                     "xml-too-deep", self.source, f"elements more than {DEEPEST} deep", parser.CurrentLineNumber
                 )
             self._lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
 
         def end(tag: str) -> None:
-            nonlocal depth
-            depth -= 1
+            still_open.pop()
             builder.end(tag)
 
         def entity(*_: object) -> None:
@@ -60,6 +58,9 @@ class XmlTree:
             parser.Parse(data, True)
         except expat.ExpatError as error:
             what = expat.ErrorString(error.code)
+            if still_open:
+                tag, line = still_open[-1]
+                what += f"; <{tag[:60]}> of line {line} is still open"
             raise refusal("xml-malformed", self.source, f"not well-formed XML: {what}", error.lineno) from None
         except (ValueError, LookupError) as error:  # an encoding nobody knows
             if isinstance(error, DescriptionError):

@@ -172,7 +172,7 @@ def test_what_is_no_document_is_refused(tmp_path: Path) -> None:
         Srdf.load(3)  # type: ignore[arg-type]
     with pytest.raises(DescriptionError, match="there is no file"):
         Srdf.load(tmp_path / "none.srdf")
-    with pytest.raises(DescriptionError, match="cannot be read"):
+    with pytest.raises(DescriptionError, match="is a folder"):
         Srdf.load(tmp_path)
 
 
