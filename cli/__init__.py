@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 from ..robot.errors import KnuckleError
 from . import check, demo, doctor, dynamics, ik, inspect, kinematics, simulate, view
+from .output import report
 from .parser import Parser, one_line, protect_numbers
 
 __all__ = ["main"]
@@ -33,7 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KnuckleError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             return _reader_left()
-        print(f"knuckle: error: {one_line(str(error))}", file=sys.stderr)
+        message = str(error)
+        print(f"knuckle: error: {one_line(message)}", file=sys.stderr)
+        if "--json" in words:
+            report(True, lambda: {"error": message}, str)
         return 2
     except MemoryError:
         print("knuckle: error: not enough memory for a robot of this size", file=sys.stderr)

@@ -106,6 +106,12 @@ def joint_table(robot: PinRobot) -> str:
             rows.append([names[i], joint.kind, axis_text(joint.axis), "m" if linear[i] else "rad", *cells])
     headers = ["joint", "type", "axis", "unit", "lower", "upper", "velocity", "effort", "damping", "friction"]
     lines = [table(headers, rows, left=4), _UNITS]
+    limits = robot.limits
+    if np.isfinite(limits.acceleration).any() or np.isfinite(limits.jerk).any():
+        rows = [
+            [n, number(a, 3), number(j, 3)] for n, a, j in zip(names, limits.acceleration, limits.jerk, strict=True)
+        ]
+        lines.append("\n" + table(["joint", "acceleration", "jerk"], rows))
     for c in robot.couplings:
         sign = "-" if c.offset < 0 else "+"
         lines.append(f"{c.follower} mimics {c.leader}: {c.multiplier:g} * {c.leader} {sign} {abs(c.offset):g}")
@@ -213,6 +219,8 @@ def _joint_data(robot: PinRobot, joint: Joint) -> dict[str, Any]:
         "lower": robot.joint_limits[0, joint.q],
         "upper": robot.joint_limits[1, joint.q],
         "velocity_limit": robot.joint_velocity_limits[joint.v],
+        "acceleration_limit": robot.limits.acceleration[joint.v],
+        "jerk_limit": robot.limits.jerk[joint.v],
         "torque_limit": robot.joint_torque_limits[joint.v],
         "damping": robot.motors.damping[joint.v],
         "friction": robot.motors.coulomb[joint.v],

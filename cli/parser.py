@@ -84,8 +84,8 @@ def _load(arguments: argparse.Namespace, *, strict: bool) -> PinRobot:
     given = {"srdf": arguments.srdf, "package_dirs": arguments.package_dir, "xacro_args": _pairs(arguments.xacro_arg)}
     options |= {name: value for name, value in given.items() if value is not None}
     name = arguments.robot
-    if not Path(name).exists() and not Path(name).suffix and name in example_names():
-        return PinRobot.from_example(name, **options)
+    if not Path(name).exists() and (name in example_names() or not ("." in name or "/" in name or "\\" in name)):
+        return PinRobot.from_example(name, **options)  # which says what names there are, and what to install
     return PinRobot.from_file(name, **options)
 
 

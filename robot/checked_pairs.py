@@ -181,8 +181,9 @@ class CheckedPairs(PinAppearance):
         """Stop checking the pairs that touch in the stored configuration (at load, home)."""
         checker = self._checker()
         touching = checker.pairs[checker.contacts(self.q, 0.0)]
-        names = PairNames(self._model, self._collision)
-        self.remove_collision_pairs([names.named((int(i), int(j))) for i, j in touching], HOME)
+        if len(touching):
+            names = PairNames(self._model, self._collision)
+            self.remove_collision_pairs([names.named((int(i), int(j))) for i, j in touching], HOME)
 
     def _bodies(self) -> tuple[Body, ...]:
         return tuple(

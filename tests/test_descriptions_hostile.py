@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from knuckle import DescriptionError, InputError, KnuckleError, PinRobot, UnknownNameError
+from knuckle.cli import main
 from knuckle.robot.ply_header import ply_fault
 
 from . import samples
@@ -218,6 +220,28 @@ def test_a_joint_of_an_mjcf_that_moves_nothing_is_found(tmp_path: Path) -> None:
         "</worldbody></mujoco>"
     )
     assert [found.code for found in PinRobot.from_file(file).findings] == ["joint-massless"]
+
+
+def test_commands_print_json_whatever_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot name='r'>\n<link>")
+    for words in (["inspect", str(broken)], ["fk", str(tmp_path / "none.urdf")], ["inspect", "no_such_robot"]):
+        assert main([*words, "--json"]) == 2
+        out, err = capsys.readouterr()
+        assert json.loads(out)["error"] and err.startswith("knuckle: error: ")
+
+
+def test_inspect_shows_accelerations_and_jerks_that_are_limited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "limits.yaml"
+    file.write_text("joint_limits: {shoulder: {max_acceleration: 3.5, max_jerk: 90}}")
+    words = ["inspect", "planar_2r", "--joint-limits", str(file)]
+    assert main(words) == 0
+    row = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("shoulder")]
+    assert ["shoulder", "3.500", "90.000"] in row
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["joints"][0]["jerk_limit"] == [90.0]
 
 
 def test_all_errors_are_of_the_toolkit() -> None:
