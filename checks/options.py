@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, flag, scalar, vector
+from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError, unknown_name
 from .course import States
 from .limits import KINDS
@@ -79,6 +80,8 @@ def options_of(robot: Any, task: Any, given: dict[str, Any]) -> Options:
         if name not in DEFAULTS:
             raise unknown_name("option", name, DEFAULTS)
     given = DEFAULTS | given
+    if not isinstance(robot, RobotBase):
+        raise InputTypeError(f"robot must be a robot (RobotBase), got {type(robot).__name__}")
     if task is not None and not hasattr(task, "obstacles"):
         raise InputTypeError(f"task must be a Task, got {type(task).__name__}")
     frame = given["frame"]
@@ -91,9 +94,9 @@ def options_of(robot: Any, task: Any, given: dict[str, Any]) -> Options:
         scalar(given["position_margin"], "position_margin", minimum=0.0),
         scalar(given["safety_margin"], "safety_margin", minimum=0.0),
         scalar(given["resolution"], "resolution", positive=True),
-        bool(given["friction"]),
-        bool(given["motor_inertia"]),
-        bool(given["collisions"]),
+        flag(given["friction"], "friction"),
+        flag(given["motor_inertia"], "motor_inertia"),
+        flag(given["collisions"], "collisions"),
         _bound(given["max_linear"], "max_linear"),
         _bound(given["max_angular"], "max_angular"),
         -math.inf if least is None else scalar(least, "min_singular_value", minimum=0.0),

@@ -11,10 +11,10 @@ from ..ik.velocity_bounds import VelocityBounds
 from ..ik.velocity_qp import DAMPING, MODES, NOTHING, Manner, Preference, solve_trusted
 from ..ik.velocity_result import VelocityResult
 from ..ik.velocity_singularity import MARGIN
-from ..robot.arrays import Array, _as_float, scalar, vector
+from ..robot.arrays import Array, _as_float, flag, scalar, vector
 from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError
-from .gains import flag, one_of
+from .gains import one_of
 
 
 def reach(value: Any, name: str) -> Array | None:

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, measured, scalar
+from ..robot.arrays import Array, flag, measured, scalar
 from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import ReferenceFrame
-from .gains import flag, per_dof
+from .gains import per_dof
 from .loop_command import Acting, VelocityServo, as_command
 from .plant import Plant
 from .recording import Recording

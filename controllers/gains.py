@@ -110,13 +110,6 @@ def booleans(value: Any, count: int, name: str) -> NDArray[np.bool_]:
     return array.copy()
 
 
-def flag(value: Any, name: str) -> bool:
-    """A boolean."""
-    if not isinstance(value, bool | np.bool_):
-        raise InputTypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
 def one_of(value: Any, options: tuple[str, ...], name: str) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in options:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..ik.velocity_bounds import VelocityBounds
-from ..robot.arrays import Array, believable, matrix, measured, scalar, vector
+from ..robot.arrays import Array, believable, flag, matrix, measured, scalar, vector
 from ..robot.base import RobotBase
 from ..robot.errors import InputError, InputTypeError
 from .admittance_filter import WrenchFilter
 from .admittance_law import dead_zone
 from .admittance_result import AdmittanceStatus
-from .gains import flag, per_dof
+from .gains import per_dof
 
 _log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robot.arrays import Array
+from ..robot.arrays import Array, flag
 from .base import Controller, counted
-from .gains import UNSET, booleans, damping_choice, flag, per_dof, switch
+from .gains import UNSET, booleans, damping_choice, per_dof, switch
 from .groups import Group, ModelGroup
 from .laws import impedance, joint_impedance
 from .model_based import FleetModel, ModelProperties

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robot.arrays import Array
+from ..robot.arrays import Array, flag
 from ..robot.errors import InputError
 from . import laws
 from .base import Controller
@@ -16,7 +16,6 @@ from .gains import (
     IDENTITY_QUAT,
     UNSET,
     damping_choice,
-    flag,
     one_of,
     per_axis,
     per_dof,

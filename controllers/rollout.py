@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, _as_float, scalar, thread_count, whole
+from ..robot.arrays import Array, _as_float, flag, scalar, thread_count, whole
 from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.fleet import as_fleet
-from .gains import flag
 from .native_step import NativeSteps
 from .rollout_loops import Loops, Setting
 from .rollout_result import Rollout

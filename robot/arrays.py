@@ -140,6 +140,13 @@ def scalar(value: Any, name: str, *, minimum: float | None = None, positive: boo
     return number
 
 
+def flag(value: Any, name: str) -> bool:
+    """A boolean."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def thread_count(value: Any) -> int | None:
     """How many threads a caller wants; None leaves the choice to the size of the work."""
     return None if value is None else whole(value, "threads")

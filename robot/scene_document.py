@@ -33,7 +33,7 @@ def parse(text: str | bytes) -> Any:
     if len(text) > LARGEST_DOCUMENT:
         raise InputError(f"the document is larger than {LARGEST_DOCUMENT // 2**20} MB")
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_distinct_keys)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=distinct_keys)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except RecursionError:
@@ -75,7 +75,7 @@ def exact_pose(value: TransformationLike, name: str) -> Transformation:
 
 def read_file(path: str | PathLike[str]) -> bytes:
     """The bytes of a document."""
-    file = _file(path)
+    file = path_of(path)
     try:
         with file.open("rb") as stream:
             data = stream.read(LARGEST_DOCUMENT + 1)
@@ -88,7 +88,7 @@ def read_file(path: str | PathLike[str]) -> bytes:
 
 def write_file(path: str | PathLike[str], text: str) -> None:
     """Put a document in the place of what is there; nobody ever sees half of it."""
-    file = _file(path)
+    file = path_of(path)
     try:
         beside = file.with_name(f".{uuid.uuid4().hex}.part")
         try:
@@ -101,7 +101,8 @@ def write_file(path: str | PathLike[str], text: str) -> None:
         raise InputError(f"path: {str(file)!r} cannot be written: {reason}") from None
 
 
-def _file(path: Any) -> Path:
+def path_of(path: Any) -> Path:
+    """The path of a file, however it is given."""
     if not isinstance(path, str | PathLike) or isinstance(fspath(path), bytes):
         raise InputTypeError(f"path must be the path of a file, got {type(path).__name__}")
     return Path(path)
@@ -111,7 +112,8 @@ def _refuse_constant(name: str) -> Any:
     raise InputError(f"{name} is no number that a document may hold; leave an open bound out with null")
 
 
-def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON each of whose keys stands once."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ MOST_NUMBERS = 50_000_000
 """Numbers a file may hold: 400 MB of memory. Larger files are refused, to be cut or thinned out."""
 MOST_BYTES = 24 * MOST_NUMBERS
 _BLOCK = 20_000
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,11 +90,13 @@ def _table(
 def _require_header(columns: list[str], needed: tuple[str, ...], where: str) -> None:
     if all(is_number(cell) for cell in columns):
         raise InputError(f"{where}: the first line must be a header that names the columns: {', '.join(needed)}, ...")
+    seen: set[str] = set()
     for k, name in enumerate(columns, start=1):
         if not name:
             raise InputError(f"{where}: column {k} has no name")
-        if name in columns[: k - 1]:
+        if name in seen:
             raise InputError(f"{where}: column {k} {name!r} stands twice")
+        seen.add(name)
     for name in needed:
         if name not in columns:
             raise InputError(f"{where}: there is no column {name!r} among {', '.join(map(repr, columns[:20]))}")
@@ -130,6 +134,8 @@ def _block(block: list[tuple[int, str]], columns: list[str], read: list[int], se
         for name, cell in ((columns[k], cells[k]) for k in read):
             if not is_number(cell) or not math.isfinite(float(cell)):
                 got = "is empty" if not cell.strip() else f"must be a finite number, got {cell.strip()[:40]!r}"
+                if _DECIMAL_COMMA.fullmatch(cell.strip()):
+                    got += "; write a decimal point"
                 raise InputError(f"{file!r}, line {n}, column {name!r} {got}")
     return np.array([[float(line.split(separator)[k]) for k in read] for _, line in block])
 

@@ -15,8 +15,9 @@ from scipy.interpolate import CubicSpline
 from . import piecewise
 from .arrays import Array, _as_float, matrix, scalar
 from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
+from .scene_document import path_of
 from .tolerance_base import set_field
-from .trajectory_arrays import CLOSEST, checked_names, checked_times, kept, require_widths
+from .trajectory_arrays import CLOSEST, checked_names, checked_samples, checked_times, kept, require_widths
 
 INTERPOLATIONS = ("linear", "cubic", "quintic")
 
@@ -77,8 +78,8 @@ class Trajectory:
             InputError: on times that do not increase, on what is not finite, or shapes that do not fit.
         """
         times = checked_times(t)
-        q = matrix(q, (len(times), -1), "q")
-        rates = [None if v is None else matrix(v, (len(times), -1), k) for v, k in ((dq, "dq"), (ddq, "ddq"))]
+        q = checked_samples(q, len(times), "q")
+        rates = [None if v is None else checked_samples(v, len(times), k) for v, k in ((dq, "dq"), (ddq, "ddq"))]
         require_widths(q, *rates)
         set_field(self, "t", kept(times))
         set_field(self, "q", kept(q))
@@ -219,7 +220,9 @@ class Trajectory:
         k = scalar(factor, "factor", positive=True)
         dq, ddq = self._rates
         dq, ddq = None if dq is None else dq / k, None if ddq is None else ddq / k**2
-        return self._with(t=self.t[0] + k * (self.t - self.t[0]), dq=dq, ddq=ddq)
+        with np.errstate(over="ignore"):  # such times are refused
+            t = self.t[0] + k * (self.t - self.t[0])
+        return self._with(t=t, dq=dq, ddq=ddq)
 
     def ordered(self, names: Sequence[str]) -> Trajectory:
         """The same with its columns in the order of `names`, which must be those of this trajectory.
@@ -229,6 +232,8 @@ class Trajectory:
         """
         if self.names is None:
             raise InputError("the trajectory has no names; give names=... when it is made")
+        if isinstance(names, str) or not isinstance(names, Sequence):
+            raise InputTypeError(f"names must be a sequence of joint names, got {names!r:.60}")
         wanted = list(names)
         missing = [name for name in wanted if name not in self.names]
         extra = [f"{name!r} (column {self.names.index(name) + 1})" for name in self.names if name not in wanted]
@@ -268,7 +273,7 @@ class Trajectory:
         """
         from .trajectory_files import read
 
-        fields = read(Path(path))
+        fields = read(path_of(path))
         if degrees:
             for key in ("q", "dq", "ddq"):
                 fields[key] = None if fields.get(key) is None else np.radians(fields[key])
@@ -286,7 +291,7 @@ class Trajectory:
         """
         from .trajectory_files import write
 
-        return write(Path(path), self)
+        return write(path_of(path), self)
 
 
 def _made(

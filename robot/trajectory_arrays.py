@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, matrix
+from .arrays import LARGEST, Array, matrix
 from .errors import InputError, InputTypeError
 
 CLOSEST = 1e-6
@@ -28,7 +29,20 @@ def checked_times(value: Any) -> Array:
     problem = out_of_order(t)
     if problem is not None:
         raise InputError(f"t[{problem[0]}] {problem[1]}")
+    _require_reason(t, "t")
     return t
+
+
+def checked_samples(value: Any, count: int, name: str) -> Array:
+    """Rows (count, N) of numbers that may be joint positions or their derivatives."""
+    array = matrix(value, (count, -1), name)
+    _require_reason(array, name)
+    return array
+
+
+def _require_reason(array: Array, name: str) -> None:
+    if array.size and not np.abs(array).max() <= LARGEST:
+        raise InputError(f"{name} holds {np.abs(array).max():.3g}; numbers beyond {LARGEST:g} are no motion")
 
 
 def out_of_order(t: Array) -> tuple[int, str] | None:
@@ -65,7 +79,7 @@ def checked_names(names: Any, width: int) -> tuple[str, ...] | None:
     listed = tuple(names)
     if len(listed) != width:
         raise InputError(f"names must have one for each of the {width} columns of q, got {len(listed)}")
-    twice = [name for name in listed if listed.count(name) > 1]
-    if twice:
-        raise InputError(f"names has {twice[0]!r} twice")
+    twice = next((name for name, count in Counter(listed).items() if count > 1), None)
+    if twice is not None:
+        raise InputError(f"names has {twice!r} twice")
     return listed
