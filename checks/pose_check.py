@@ -43,7 +43,7 @@ def check_poses(
     ignore_self_collisions: bool = False,
     threads: int | None = None,
     executor: Executor | None = None,
-    progress: bool = False,
+    progress: Any = False,
     resume: str | os.PathLike[str] | None = None,
 ) -> PoseReport:
     """Reach study: solve inverse kinematics for every pose and tell what the solutions are worth.
@@ -64,7 +64,7 @@ def check_poses(
         ignore_self_collisions: Accept solutions in which the robot touches itself.
         threads: As in `ik.solve_batch`, like the following.
         executor: Work beyond this process.
-        progress: Show a progress bar.
+        progress: As in `ik.solve_batch`.
         resume: File that keeps the solutions already found.
     """
     given = as_poses(poses)

@@ -9,16 +9,15 @@ the smooth sign of Coulomb friction; time taken by the controller, other than th
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..robot.arrays import Array, flag, measured, scalar
 from ..robot.base import RobotBase
-from ..robot.errors import InputError, InputTypeError, MissingDependencyError
+from ..robot.errors import InputError, InputTypeError
+from ..robot.progress import progress_of
 from ..robot.spatial import ReferenceFrame
 from .gains import per_dof
 from .loop_command import Acting, VelocityServo, as_command
@@ -98,7 +97,7 @@ def run(
         raise InputTypeError(f"sensing must be a Sensing, got {type(sensing).__name__}")
     start = robot._single(q).copy(), robot._rate(dq, np.zeros(robot.nv), "dq").copy()
     loop = _Loop(robot, acting, plant, world, limits, (sensing or Sensing()).channel(robot, every * dt))
-    with _progress(progress, steps) as told:
+    with progress_of(progress, steps, "step") as told:
         message = loop.run(*start, steps, dt, every, told)
     return loop.recording(dt, message)
 
@@ -145,9 +144,9 @@ class _Loop:
         self._wrenches: list[Array] = []
         self._commands: list[Array] = []
 
-    def run(self, q: Array, dq: Array, steps: int, dt: float, every: int, told: Callable[[int], None]) -> str:
+    def run(self, q: Array, dq: Array, steps: int, dt: float, every: int, told: Callable[[int], None] | None) -> str:
         """All steps; why it ended early, or an empty text."""
-        tau, nothing = np.zeros(self._robot.nv), np.zeros(6)
+        tau, nothing, stride = np.zeros(self._robot.nv), np.zeros(6), max(1, steps // 100)
         for k in range(steps + 1):
             t = k * dt
             wrench = self._world.wrench(t, q, dq)
@@ -164,7 +163,8 @@ class _Loop:
             q, dq = self._plant.step(t, dt, q, dq, tau, self._world.wrench)
             if not np.abs(dq).max(initial=0.0) < _RUNAWAY:
                 return f"the robot runs away at t = {t:.6g} s; the gains may be too high for the step"
-            told(k + 1)
+            if told is not None and ((k + 1) % stride == 0 or k + 1 == steps):
+                told(k + 1)
         return ""
 
     def _keep(self, q: Array, dq: Array, tau: Array, wrench: Array) -> None:
@@ -188,24 +188,6 @@ class _Loop:
         wrench = None if self._world.empty else np.array(self._wrenches)
         commands = np.array(self._commands) if self._commands else None
         return Recording(time, q, dq, tau, tools, *names, message, wrench, commands)
-
-
-@contextmanager
-def _progress(progress: Any, steps: int) -> Iterator[Callable[[int], None]]:
-    """What is told of every step; it passes on a hundredth of them."""
-    stride = max(1, steps // 100)
-    if callable(progress):
-        yield lambda done: progress(done, steps) if done % stride == 0 or done == steps else None
-        return
-    if not flag(progress, "progress"):
-        yield lambda done: None
-        return
-    try:
-        tqdm = importlib.import_module("tqdm")
-    except ImportError:
-        raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
-    with tqdm.tqdm(total=steps, unit="step") as bar:
-        yield lambda done: bar.update(done - bar.n) if done % stride == 0 or done == steps else None
 
 
 def _steps(duration: Any, dt: Any) -> tuple[int, float]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, _as_float, flag, scalar, thread_count, whole
-from ..robot.errors import InputError, InputTypeError, MissingDependencyError
+from ..robot.arrays import LARGEST, Array, _as_float, flag, scalar, thread_count, whole
+from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet import as_fleet
+from ..robot.progress import progress_of
 from .native_step import NativeSteps
 from .rollout_loops import Loops, Setting
 from .rollout_result import Rollout
@@ -80,8 +79,11 @@ def rollout(
     stride = count if every is None else whole(every, "every")
     if count % stride:
         raise InputError(f"every must divide steps, got {stride} and {count}")
+    step = scalar(dt, "dt", positive=True)
+    if step * count > LARGEST:
+        raise InputError(f"dt must be at most {LARGEST / count:g} s for so many steps, got {step:g} s")
     setting = Setting(
-        scalar(dt, "dt", positive=True),
+        step,
         count,
         stride,
         flag(friction, "friction"),
@@ -94,7 +96,7 @@ def rollout(
     if (count // stride + 1) * (q.size + 2 * dq.size) * 8 > LARGEST_RECORD:
         raise InputError(f"every={stride} would record more than {LARGEST_RECORD:.0g} bytes; record less often")
     loops = Loops(fleet, controller, inputs, setting, trajectories)
-    with _told(progress, count) as told:
+    with progress_of(progress, count, "step") as told:
         return loops.run(q, dq, told)
 
 
@@ -149,19 +151,3 @@ def _walls(walls: Any) -> Array:
             raise InputError("walls: stiffness and damping must not be negative")
         rows.append(array)
     return np.array(rows, dtype=np.float64).reshape(-1, 8)
-
-
-@contextmanager
-def _told(progress: Any, steps: int) -> Iterator[Callable[[int], None] | None]:
-    """What is told how many steps are done, None if nobody wants to know."""
-    if callable(progress):
-        yield lambda done: progress(done, steps)
-    elif not flag(progress, "progress"):
-        yield None
-    else:
-        try:
-            tqdm = importlib.import_module("tqdm")
-        except ImportError:
-            raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
-        with tqdm.tqdm(total=steps, unit="step") as bar:
-            yield lambda done: bar.update(done - bar.n)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..robot.arrays import Array, whole
 from ..robot.base import RobotBase
-from ..robot.errors import InputError
+from ..robot.errors import InputError, InputTypeError
 from .recording import Recording
 
 
@@ -65,6 +65,8 @@ class Rollout:
 
     def recording(self, index: int) -> Recording:
         """One trajectory on its own, up to where it was lost."""
+        if not isinstance(index, int | np.integer):
+            raise InputTypeError(f"index must be a whole number, got {index!r:.40}")
         if not -len(self) <= index < len(self):
             raise InputError(f"index must be less than {len(self)}, got {index}")
         i = index % len(self)

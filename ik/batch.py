@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..robot.arrays import Array, matrix, whole
-from ..robot.errors import InputError, InputTypeError, MissingDependencyError, UnsupportedError
+from ..robot.errors import InputError, InputTypeError, UnsupportedError
+from ..robot.progress import progress_of
 from ..robot.spatial import orthonormality
 from ..robot.tolerance import Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
@@ -48,7 +47,7 @@ def solve_batch(
     threads: int | None = None,
     executor: Executor | None = None,
     chunk: int = CHUNK,
-    progress: bool = False,
+    progress: Any = False,
     resume: str | os.PathLike[str] | None = None,
     ignore_self_collisions: bool = False,
     outer_constraints: Any = None,
@@ -71,7 +70,7 @@ def solve_batch(
         threads: Threads of the kernel; None is one, or all cores from 2000 targets on.
         executor: Anything with `submit` as in concurrent.futures, for work beyond this process.
         chunk: Targets per task.
-        progress: Show a progress bar (needs tqdm).
+        progress: True shows a bar (needs tqdm); a function is called with (poses done, poses in all).
         resume: File that is written after every chunk; if it holds part of the same work, the rest is done.
         ignore_self_collisions: Accept solutions in which the robot touches itself.
         outer_constraints: As in `solve`, of every solution.
@@ -103,10 +102,11 @@ def solve_batch(
     spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
     if resume is None and not progress and executor is None and spans:
         spans = [(0, len(poses))]  # nobody waits for a part of it
-    with _bar(progress, len(poses), int(job.done.sum())) as advance:
+    with progress_of(progress, len(poses), "pose", int(job.done.sum())) as told:
         for a, b, rows in _run(job, spans, workers, executor):
             job.take(a, b, rows)
-            advance(b - a)
+            if told is not None:
+                told(int(job.done.sum()))
     return job.result()
 
 
@@ -243,16 +243,3 @@ def solve_rows(
 def seed_at(seed: int, index: int) -> int:
     """The seed of one target of a batch."""
     return int(np.random.SeedSequence([seed, index]).generate_state(1, np.uint64)[0] >> np.uint64(8))
-
-
-@contextmanager
-def _bar(shown: bool, total: int, done: int) -> Iterator[Callable[[int], Any]]:
-    if not shown:
-        yield lambda count: None
-        return
-    try:
-        tqdm = importlib.import_module("tqdm")
-    except ImportError:
-        raise MissingDependencyError("progress=True needs tqdm: pip install 'knuckle[batch]'") from None
-    with tqdm.tqdm(total=total, initial=done, unit="pose") as bar:
-        yield bar.update

@@ -308,3 +308,11 @@ def test_no_solution_is_an_empty_answer() -> None:
     for arguments, word in [({"spacing": 0.0}, "spacing"), ({"limit": 0}, "limit"), ({"q_init": [0.0]}, "q_init")]:
         with pytest.raises(InputError, match=word):
             ik.solve_all(robot, robot.fk(), **arguments)
+
+
+def test_a_function_is_told_how_far_a_batch_has_come() -> None:
+    told: list[tuple[int, int]] = []
+    arm = samples.load("sevenr_arm")
+    poses = np.stack([arm.fk(q).homogeneous for q in samples.random_configurations(arm, 40)])
+    ik.solve_batch(arm, poses, rng=0, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (40, 40) and [done for done, _ in told] == sorted(done for done, _ in told)

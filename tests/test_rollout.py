@@ -392,3 +392,14 @@ def test_a_description_from_disk_runs_as_the_one_in_memory() -> None:
     inputs = holding(controller, ARM, START)
     runs = [rollout(robot, controller, (START + 0.1, np.zeros(7)), 1e-3, 20, inputs=inputs).q for robot in (ARM, other)]
     np.testing.assert_allclose(runs[0], runs[1], rtol=0, atol=1e-13)
+
+
+def test_spans_beyond_measure_and_indices_that_are_none_are_refused() -> None:
+    robot, start = ARM, (np.zeros(7), np.zeros(7))
+    controller = impedance(robot)
+    inputs = holding(controller, robot, np.zeros(7))
+    with pytest.raises(InputError, match="dt must be at most"):
+        rollout(robot, controller, start, 1e308, 5, inputs=inputs)
+    found = rollout(robot, controller, start, 1e-3, 5, inputs=inputs)
+    with pytest.raises(InputTypeError, match="whole number"):
+        found.recording("first")  # type: ignore[arg-type]

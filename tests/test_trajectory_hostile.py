@@ -17,13 +17,14 @@ from knuckle import (
     InputTypeError,
     KnuckleError,
     Obstacle,
+    PinRobot,
     Task,
     Trajectory,
     Transformation,
     check_trajectory,
 )
 
-from .samples import load
+from .samples import load, path_of
 
 ARM = load("sevenr_arm")
 BENT = np.array([0.0, 0.5, 0.0, -1.4, 0.0, 1.2, 0.0])
@@ -116,7 +117,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sevenr_arm", "scara", "pan_tilt_continuous", "dual_arm", "planar_3r"])
 def test_verdicts_are_those_of_dense_samples(name: str) -> None:
     """Thin things beside the tool's way, large motions: what a fine sampling meets is never called free."""
-    robot, rng = load(name), np.random.default_rng(5)
+    robot, rng = PinRobot.from_urdf(path_of(name)), np.random.default_rng(5)
     robot.tcp = robot.frames[-1]
     for _ in range(6):
         n = int(rng.integers(2, 5))
