@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..robot import InputTypeError, RobotBase, UnsupportedError
 from ..robot.appearance import LAYERS
-from ..robot.arrays import Array, scalar
+from ..robot.arrays import Array, flag, scalar, vector_or_batch
 from ..robot.errors import unknown_name
 from . import still
 from .course import Course, course_of
@@ -53,14 +54,18 @@ def picture(
     dt: Any = None,
     target: Any = None,
     name: str | None = None,
+    **strangers: Any,
 ) -> Picture:
     """A picture of a robot; arguments as in `knuckle.view.show`."""
+    if strangers:
+        raise unknown_name("option of a drawing", next(iter(strangers)), OPTIONS)
     if not isinstance(robot, RobotBase):
         raise InputTypeError(f"robot must be a robot, got {type(robot).__name__}")
     if task is not None and not (hasattr(task, "obstacles") and hasattr(task, "goals")):
         raise InputTypeError(f"task must be a Task, got {type(task).__name__}; Task.load(path) reads a file")
     if name is not None and not isinstance(name, str):
         raise InputTypeError(f"name must be a string, got {type(name).__name__}")
+    margin, lit = scalar(safety_margin, "safety_margin", minimum=0.0), flag(contacts, "contacts")
     shown = _layers(layers)
     if frames is not None and frames not in FRAMES:
         raise unknown_name("kind of frames", frames, FRAMES)
@@ -70,10 +75,14 @@ def picture(
     parts: list[Part] = _bodies(robot, shown, with_collision, size)
     if frames is not None:
         parts.append(Frames(robot, frames, 0.12 * size))
-    if contacts:
-        parts.append(_contacts(robot, task, scalar(safety_margin, "safety_margin", minimum=0.0), size))
+    if lit:
+        parts.append(_contacts(robot, task, margin, size))
     parts += _around(robot, task, ghosts, course, target, size)
     return Picture(robot, Drawing.of(robot.name if name is None else name, parts), start, course)
+
+
+OPTIONS = tuple(name for name in inspect.signature(picture).parameters if name not in ("robot", "strangers"))
+"""What a drawing can be asked for."""
 
 
 def extent(robot: RobotBase) -> float:
@@ -103,8 +112,9 @@ def _around(robot: RobotBase, task: Any, ghosts: Any, course: Course | None, tar
     parts: list[Part] = []
     if task is not None:
         parts += [still.obstacles(task), still.goals(task, 0.12 * size)]
-    if len(ghosts):
-        parts.append(still.ghosts(robot, [robot._single(one) for one in np.atleast_2d(ghosts)]))
+    pale = vector_or_batch(ghosts, robot.nq, "ghosts") if np.size(ghosts) else np.zeros((0, robot.nq))
+    if len(pale):
+        parts.append(still.ghosts(robot, list(np.atleast_2d(pale))))
     if course is not None and has_tool(robot):
         parts.append(still.trace(robot, course.thinned(400).q, 0.003 * size))
     if target is not None:

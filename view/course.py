@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..robot import InputError, InputTypeError, RobotBase
-from ..robot.arrays import Array, matrix, scalar
+from ..robot.arrays import LARGEST, Array, matrix, scalar
 from ..robot.trajectory import Trajectory
+from ..robot.trajectory_arrays import CLOSEST
 
 DT = 0.02
 """Time between the rows of a bare array, and between looks at a trajectory that is curved between its samples [s]."""
@@ -81,6 +82,8 @@ def _course(robot: RobotBase, times: Any, q: Any, names: Any) -> Course:
     t = matrix(times, (len(rows),), "t of the trajectory")
     if not len(t) or (np.diff(t) <= 0).any():
         raise InputError("t of the trajectory must hold at least one time and increase")
+    if not t[-1] - t[0] <= LARGEST or (len(t) > 1 and np.diff(t).min() < CLOSEST):
+        raise InputError(f"t of the trajectory must have steps of {CLOSEST:g} s or more and last {LARGEST:g} s at most")
     if names is not None and tuple(names) != tuple(robot.coordinate_names):
         order = _order(list(map(str, names)), list(robot.coordinate_names))
         rows = rows[:, order]

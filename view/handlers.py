@@ -9,10 +9,22 @@ import tornado.httpserver
 import tornado.web
 import tornado.websocket
 
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def _refuse_other_names(handler: tornado.web.RequestHandler, server: Any) -> None:
+    """A page of the internet whose name was made to mean this machine asks under that name; nobody else does."""
+    name = handler.request.host_name
+    if server.is_local and name not in LOCAL and not name.endswith(".localhost"):
+        raise tornado.web.HTTPError(403, "this page is for this machine; open it as localhost")
+
 
 class _Page(tornado.web.RequestHandler):
     def initialize(self, server: Any) -> None:
         self._server = server
+
+    def prepare(self) -> None:
+        _refuse_other_names(self, self._server)
 
     def get(self) -> None:
         self.set_header("Cache-Control", "no-store")
@@ -22,6 +34,9 @@ class _Page(tornado.web.RequestHandler):
 class _Socket(tornado.websocket.WebSocketHandler):
     def initialize(self, server: Any) -> None:
         self._server = server
+
+    def prepare(self) -> None:
+        _refuse_other_names(self, self._server)
 
     def open(self, *args: str, **kwargs: str) -> None:
         self._server.joined(self)

@@ -127,7 +127,10 @@ def write_page(path: Any, content: str) -> Path:
     file = Path(fspath(path))
     if file.is_dir():
         raise InputError(f"path: {str(file)!r} is a folder; name a file in it, for example {file / 'robot.html'}")
-    file.write_text(content, encoding="utf-8")
+    try:
+        file.write_text(content, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"path: {str(file)!r} cannot be written: {getattr(error, 'strerror', error)}") from None
     return file
 
 

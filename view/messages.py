@@ -23,7 +23,7 @@ FIELD = np.radians(40.0)
 
 def text(messages: Iterable[Message]) -> str:
     """Messages as strict JSON, fit to stand in a page."""
-    return json.dumps(list(messages), allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+    return json.dumps(list(messages), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def solids(things: Iterable[Solid], known: set[str]) -> list[Message]:

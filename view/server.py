@@ -40,6 +40,8 @@ class Server:
     ) -> None:
         self._page, self._greeting = page, greeting
         self._listener = _listener(host, port)
+        self.is_local = self._listener.getsockname()[0] in ("127.0.0.1", "::1")
+        """Whether only this machine can ask."""
         name = LOOPBACK if host in ("", "0.0.0.0", "::") else host
         self.url = f"http://{name}:{self._listener.getsockname()[1]}/"
         self._sockets: set[Any] = set()
