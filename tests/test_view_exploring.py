@@ -117,6 +117,18 @@ def test_target_sliders_move_the_joints_by_inverse_kinematics(exploration: Any) 
     assert exploration.joints["joint2"].value == Q[1] and exploration.target["z"].value == pytest.approx(goal[2] - 0.03)
 
 
+def test_what_a_browser_rounds_and_sends_back_moves_nothing(exploration: Any) -> None:
+    """JupyterLab's sliders put every value on their steps and answer with it; taken as a wish, the arm never rests."""
+    exploration.joints["joint1"].value = -0.4
+    for sliders in (exploration.joints, exploration.target):
+        before = exploration.explorer.q.copy()
+        for slider in sliders.values():
+            slider.value = slider.min + slider.step * round((slider.value - slider.min) / slider.step)
+        np.testing.assert_array_equal(exploration.explorer.q, before)
+    exploration.joints["joint1"].value += exploration.joints["joint1"].step  # a key pressed is no echo
+    assert exploration.explorer.q[0] != before[0]
+
+
 def test_an_output_holds_the_page_and_needs_no_server(exploration: Any) -> None:
     bundle = exploration._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle

@@ -21,6 +21,9 @@ except ImportError as error:
     raise MissingDependencyError("sliders need ipywidgets and anywidget: pip install 'knuckle[jupyter]'") from error
 
 
+_POSE = ("x", "y", "z", "roll", "pitch", "yaw")
+
+
 class SceneWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """A drawing in the output of a cell.
 
@@ -53,52 +56,63 @@ class Exploration:
         self._page = page(scene(explorer.picture), title)
         self.scene = SceneWidget(page=self._page, told=self._told(), height=height)
         self._text = ipywidgets.HTML()
-        self._quiet = False
+        self._goal: dict[str, float] = {}
+        self._put: dict[Any, float] = {}  # what the program gave each slider
         self.joints = {slider.name: self._joint(slider) for slider in explorer.sliders}
         self.target = self._targets() if explorer.has_tool else {}
-        columns = [ipywidgets.VBox([ipywidgets.Label("joints [rad or m]"), *self.joints.values()])]
+        columns = [_column("joints [rad or m]", self.joints)]
         if self.target:
-            columns.append(ipywidgets.VBox([ipywidgets.Label("target of the tool"), *self.target.values()]))
-        self.box = ipywidgets.VBox([self.scene, ipywidgets.HBox([*columns, self._text])])
+            columns.append(_column("target of the tool", self.target))
+        self._text.layout = ipywidgets.Layout(flex="1 1 26em", margin="0 0 0 1em")
+        below = ipywidgets.HBox([*columns, self._text], layout=ipywidgets.Layout(flex_flow="row wrap"))
+        self.box = ipywidgets.VBox([self.scene, below])
         self._read()
 
     def _joint(self, slider: Any) -> Any:
-        widget = ipywidgets.FloatSlider(
-            value=float(self.explorer.q[slider.index]),
-            min=min(slider.low, float(self.explorer.q[slider.index])),
-            max=max(slider.high, float(self.explorer.q[slider.index])),
-            step=(slider.high - slider.low) / 1000 or 1e-3,
-            description=slider.name,
-            readout_format=".3f",
-        )
-        widget.observe(lambda change: self._turned(slider.name, change["new"]), "value")
-        return widget
+        now = float(self.explorer.q[slider.index])
+        low, high = min(slider.low, now), max(slider.high, now)
+        step = (slider.high - slider.low) / 1000 or 1e-3
+        return self._slider(now, low, high, step, slider.name, self._turned, slider.name, ".3f")
 
     def _targets(self) -> dict[str, Any]:
         pose, size = self.explorer.tcp, 2.0 * float(np.abs(self.explorer.picture.bounds).max())
         values = (*pose.translation, *np.degrees(pose.rpy))
-        found = {}
-        for k, name in enumerate(("x", "y", "z", "roll", "pitch", "yaw")):
+        self._goal, found = dict(zip(_POSE, map(float, values), strict=True)), {}
+        for k, name in enumerate(_POSE):
             reach, unit = (size, "m") if k < 3 else (180.0, "deg")
-            found[name] = ipywidgets.FloatSlider(
-                value=values[k], min=-reach, max=reach, step=reach / 1000, description=f"{name} [{unit}]"
-            )
-            found[name].observe(lambda _: self._aimed(), "value")
+            label = f"{name} [{unit}]"
+            found[name] = self._slider(float(values[k]), -reach, reach, reach / 1000, label, self._aimed, name, ".2f")
         return found
 
-    # A slider that is moved by the program must not answer: `_quiet` is on meanwhile.
+    def _slider(
+        self, value: float, low: float, high: float, step: float, label: str, moved: Any, name: str, digits: str
+    ) -> Any:
+        """A slider that calls `moved(name, value)` when somebody moves it.
+
+        A browser puts what it is given on the steps of the slider and sends it back as if somebody had: whatever is
+        less than half a step from what the program gave last is that echo.
+        """
+        widget = ipywidgets.FloatSlider(
+            value=value, min=low, max=high, step=step, description=label, readout_format=digits
+        )
+        self._put[widget] = widget.value
+
+        def changed(change: dict[str, Any]) -> None:
+            if abs(change["new"] - self._put[widget]) > 0.5001 * step:
+                self._put[widget] = change["new"]
+                moved(name, change["new"])
+
+        widget.observe(changed, "value")
+        return widget
 
     def _turned(self, name: str, value: float) -> None:
-        if self._quiet:
-            return
         self.explorer.turn(name, value)
         self._set(self.target, self._pose_values())
         self._show()
 
-    def _aimed(self) -> None:
-        if self._quiet:
-            return
-        x, y, z, roll, pitch, yaw = (self.target[name].value for name in self.target)
+    def _aimed(self, name: str, value: float) -> None:
+        self._goal[name] = value  # the others as they are, not as the sliders round them
+        x, y, z, roll, pitch, yaw = (self._goal[key] for key in _POSE)
         self.explorer.reach(Transformation.from_rpy(np.radians([roll, pitch, yaw]), [x, y, z]))
         self._set(self.joints, {s.name: self.explorer.q[s.index] for s in self.explorer.sliders})
         self._show()
@@ -107,15 +121,15 @@ class Exploration:
         if not self.target:
             return {}
         pose = self.explorer.tcp
-        return dict(zip(self.target, (*pose.translation, *np.degrees(pose.rpy)), strict=True))
+        self._goal = dict(zip(_POSE, map(float, (*pose.translation, *np.degrees(pose.rpy))), strict=True))
+        return self._goal
 
     def _set(self, widgets: dict[str, Any], values: dict[str, Any]) -> None:
-        self._quiet = True
-        try:
-            for name, value in values.items():
-                widgets[name].value = float(value)
-        finally:
-            self._quiet = False
+        for name, value in values.items():
+            widget = widgets[name]
+            # within the range, so that what is put is what the slider holds
+            self._put[widget] = min(max(float(value), widget.min), widget.max)
+            widget.value = self._put[widget]
 
     def move(self, q: Any) -> None:
         """Go to a configuration (nq,) or mapping; the sliders follow."""
@@ -132,7 +146,8 @@ class Exploration:
         self._read()
 
     def _read(self) -> None:
-        self._text.value = f"<pre>{html.escape(chr(10).join(self.explorer.readout().lines()))}</pre>"
+        lines = html.escape("\n".join(self.explorer.readout().lines()))
+        self._text.value = f"<pre style='white-space: pre; line-height: 1.4'>{lines}</pre>"
 
     @property
     def readout(self) -> str:
@@ -144,6 +159,13 @@ class Exploration:
         bundle = dict(self.box._repr_mimebundle_(**kwargs))
         bundle["text/html"] = embedded(self._page, self.scene.height)
         return bundle
+
+
+def _column(title: str, sliders: dict[str, Any]) -> Any:
+    """Sliders under each other, as wide as they want to be: squeezed, they would hide their values."""
+    return ipywidgets.VBox(
+        [ipywidgets.Label(title), *sliders.values()], layout=ipywidgets.Layout(flex="0 0 auto", width="25em")
+    )
 
 
 def explore(robot: Any, *, q: Any = None, height: int = 480, **options: Any) -> Exploration:
