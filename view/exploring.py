@@ -53,9 +53,9 @@ class Readout:
         """The same as text."""
         found = []
         if self.tcp is not None:
-            xyz = " ".join(f"{x:8.4f}" for x in self.tcp.translation)
-            rpy = " ".join(f"{x:8.2f}" for x in np.degrees(self.tcp.rpy))
-            found += [f"tcp  xyz [m]   {xyz}", f"     rpy [deg] {rpy}", f"manipulability {self.manipulability:.4g}"]
+            xyz = " ".join(f"{x:7.4f}" for x in self.tcp.translation)
+            rpy = " ".join(f"{x:7.2f}" for x in np.degrees(self.tcp.rpy))
+            found += [f"tcp xyz [m]   {xyz}", f"    rpy [deg] {rpy}", f"manipulability {self.manipulability:.4g}"]
         found.append(self.collisions or "no collisions")
         return [*found, self.target] if self.target else found
 

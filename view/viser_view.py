@@ -17,6 +17,7 @@ from .assemble import film
 from .drawing import Colour, Moment, Solid
 from .exploring import Explorer
 from .html import SAMPLES
+from .messages import FIELD, camera
 from .server import LOOPBACK
 
 try:
@@ -34,7 +35,7 @@ class ViserScene:
         self._solids: dict[str, Solid] = {}
         self._colours: dict[str, Colour] = {}
         self._scene.set_up_direction("+z")
-        self._scene.add_grid("/grid", width=4.0, height=4.0)
+        self._camera = server.initial_camera
 
     def add(self, solid: Solid) -> None:
         """Build a solid."""
@@ -53,6 +54,14 @@ class ViserScene:
         )
         if solid.pose is not None:
             self._place(solid.path, solid.pose)
+
+    def look_at(self, bounds: Array) -> None:
+        """Let the camera of a new window see a whole box (2, 3) [m], on a floor that fits it."""
+        seen = camera(bounds)
+        self._camera.position, self._camera.look_at = tuple(seen["eye"]), tuple(seen["target"])
+        self._camera.fov, self._camera.near, self._camera.far = float(FIELD), seen["near"], seen["far"]
+        cell, wide = seen["cell"], float(np.ceil(2.0 * np.abs(bounds[:, :2]).max() / seen["cell"]) * 2.0 * seen["cell"])
+        self._scene.add_grid("/grid", width=wide, height=wide, cell_size=cell, section_size=5.0 * cell)
 
     def show(self, now: Moment) -> None:
         """Put everything where it is."""
@@ -104,6 +113,7 @@ class ViserView:
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
         self.url = f"http://{host}:{self.server.get_port()}/"
         self.scene = ViserScene(self.server)
+        self.scene.look_at(explorer.picture.bounds)
         self._lock = threading.RLock()
         self._quiet = False
         self._closed = threading.Event()
