@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .pose_task import PoseTask, terms
 from .problem import IKMeta, IKResult, IKStatus, InnerResult, IntermediateIkResult, closest_words
 from .reach import reach_of
 from .registry import Method
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -28,21 +29,6 @@ CLOSEST_STARTS = 6
 """Further starts from which the closest position to a target out of reach is looked for."""
 LARGEST_RESERVE = 200
 """Iterations kept back for the time after the last attempt, a quarter of the budget at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What an attempt came to, checked on its q."""
-
-    q: Array
-    cost: float
-    status: IKStatus
-    reason: str = ""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether q is a solution."""
-        return self.status is IKStatus.CONVERGED
 
 
 class Search:

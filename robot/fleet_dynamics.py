@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array, refuse_look_alikes, thread_count
-from .errors import InputError, InputTypeError
+from .arrays import Array, thread_count
+from .errors import InputError
 from .fleet import Fleet, as_fleet
+from .fleet_arrays import buffer_of, check_buffer, flat, robots_asked, shaped, state_of
 from .fleet_selection import Index
 from .fleet_selection import tools as select_tools
 from .fleet_terms import RobotTerms, terms_of
@@ -42,12 +43,12 @@ def eval_fk(fleet: Any, joint_q: Any, *, mask: Any = None, body_q: Any = None, t
     Returns:
         xyz [m] and quaternion xyzw per body (body_count, 7), in the order of `fleet.body_names`.
     """
-    fleet, q = _state(fleet, joint_q)
-    chosen, shape = _mask(fleet, mask), (fleet.body_count, 7)
+    fleet, q = state_of(fleet, joint_q)
+    chosen, shape = robots_asked(fleet, mask), (fleet.body_count, 7)
     if body_q is None:
         body_q = np.zeros(shape)
         body_q[:, 6] = 1.0
-    _check_buffer(body_q, shape, "body_q")
+    check_buffer(body_q, shape, "body_q")
     found = []
     for alike in _alike(fleet, chosen, threads):
         poses = alike.terms.body_poses(alike.take_q(q))
@@ -74,9 +75,9 @@ def eval_jacobian(
     Returns:
         (A, 6, n), linear rows first.
     """
-    fleet, q = _state(fleet, joint_q)
-    chosen, n = _mask(fleet, mask), fleet.max_dofs_per_articulation
-    jacobian = _buffer(jacobian, (len(fleet), 6, n), "jacobian")
+    fleet, q = state_of(fleet, joint_q)
+    chosen, n = robots_asked(fleet, mask), fleet.max_dofs_per_articulation
+    jacobian = buffer_of(jacobian, (len(fleet), 6, n), "jacobian")
     robots = np.flatnonzero(chosen).tolist()
     names = [fleet.robots[a].tcp for a in robots] if frames is None else select_tools(fleet, robots, frames, "frames")
     found = []
@@ -107,9 +108,9 @@ def eval_mass_matrix(
     Returns:
         (A, n, n) [kg, kg m, kg m^2].
     """
-    fleet, q = _state(fleet, joint_q)
-    chosen, n = _mask(fleet, mask), fleet.max_dofs_per_articulation
-    mass_matrix = _buffer(mass_matrix, (len(fleet), n, n), "mass_matrix")
+    fleet, q = state_of(fleet, joint_q)
+    chosen, n = robots_asked(fleet, mask), fleet.max_dofs_per_articulation
+    mass_matrix = buffer_of(mass_matrix, (len(fleet), n, n), "mass_matrix")
     found = []
     for alike in _alike(fleet, chosen, threads):
         own = alike.take_q(q)
@@ -151,10 +152,10 @@ def eval_inverse_dynamics_passive(
     Returns:
         g and h (joint_dof_count,) [N or N m].
     """
-    fleet, q = _state(fleet, joint_q)
-    qd, chosen = _flat(joint_qd, fleet.joint_dof_count, "joint_qd"), _mask(fleet, mask)
-    g = _buffer(gravity_force, (fleet.joint_dof_count,), "gravity_force")
-    h = _buffer(coriolis_force, (fleet.joint_dof_count,), "coriolis_force")
+    fleet, q = state_of(fleet, joint_q)
+    qd, chosen = flat(joint_qd, fleet.joint_dof_count, "joint_qd"), robots_asked(fleet, mask)
+    g = buffer_of(gravity_force, (fleet.joint_dof_count,), "gravity_force")
+    h = buffer_of(coriolis_force, (fleet.joint_dof_count,), "coriolis_force")
     if np.may_share_memory(g, h) and np.shares_memory(g, h):
         raise InputError("gravity_force and coriolis_force share memory; each needs a buffer of its own")
     found = []
@@ -208,14 +209,14 @@ def eval_inverse_dynamics_force(
         InputError: if an array has another shape; `joint_f` is untouched then.
     """
     fleet = as_fleet(fleet)
-    n, chosen = fleet.max_dofs_per_articulation, _mask(fleet, mask)
+    n, chosen = fleet.max_dofs_per_articulation, robots_asked(fleet, mask)
     if joint_q is not None:
-        _flat(joint_q, fleet.joint_coord_count, "joint_q")
-    M = _shaped(mass_matrix, (len(fleet), n, n), "mass_matrix")
-    qdd = _flat(joint_qdd, fleet.joint_dof_count, "joint_qdd")
-    h = _flat(coriolis_force, fleet.joint_dof_count, "coriolis_force")
-    g = _flat(gravity_force, fleet.joint_dof_count, "gravity_force")
-    _check_buffer(joint_f, (fleet.joint_dof_count,), "joint_f")
+        flat(joint_q, fleet.joint_coord_count, "joint_q")
+    M = shaped(mass_matrix, (len(fleet), n, n), "mass_matrix")
+    qdd = flat(joint_qdd, fleet.joint_dof_count, "joint_qdd")
+    h = flat(coriolis_force, fleet.joint_dof_count, "coriolis_force")
+    g = flat(gravity_force, fleet.joint_dof_count, "gravity_force")
+    check_buffer(joint_f, (fleet.joint_dof_count,), "joint_f")
     found = np.zeros(fleet.joint_dof_count)
     for alike in _alike(fleet, chosen, None):
         dofs, size = alike.qd, alike.qd.shape[1]
@@ -264,57 +265,3 @@ def _alike(
         q = fleet.q_offsets[robots][:, None] + np.arange(layout.nq)
         qd = fleet.qd_offsets[robots][:, None] + np.arange(layout.nv)
         yield _Alike(terms_of(fleet.robots[which[0]], threads=threads), frame, robots, q, qd)
-
-
-def _state(fleet: Any, joint_q: Any) -> tuple[Fleet, Array]:
-    fleet = as_fleet(fleet)
-    return fleet, _flat(joint_q, fleet.joint_coord_count, "joint_q")
-
-
-def _flat(value: Any, size: int, name: str) -> Array:
-    return _shaped(value, (size,), name)
-
-
-def _shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
-    """`value` as float64 of exactly this shape; NaN is let through, it stays with its robot."""
-    refuse_look_alikes(value, name)
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{name} is not a rectangular array of numbers: {error}") from None
-    if array.dtype.kind not in "fiu":
-        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__} ({array.dtype})")
-    if array.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {array.shape}")
-    return array.astype(np.float64, copy=False)
-
-
-def _mask(fleet: Fleet, mask: Any) -> NDArray[np.bool_]:
-    if mask is None:
-        return np.ones(len(fleet), dtype=bool)
-    refuse_look_alikes(mask, "mask")
-    try:
-        array = np.asarray(mask)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"mask is not a list of booleans: {error}") from None
-    if array.dtype.kind != "b":
-        raise InputTypeError(f"mask must hold booleans, got {array.dtype}")
-    if array.shape != (len(fleet),):
-        raise InputError(f"mask must have shape ({len(fleet)},), one entry per robot, got {array.shape}")
-    return array
-
-
-def _buffer(buffer: Any, shape: tuple[int, ...], name: str) -> Array:
-    if buffer is None:
-        return np.zeros(shape)
-    _check_buffer(buffer, shape, name)
-    return buffer  # type: ignore[no-any-return]
-
-
-def _check_buffer(buffer: Any, shape: tuple[int, ...], name: str) -> None:
-    if not isinstance(buffer, np.ndarray) or isinstance(buffer, np.ma.MaskedArray) or buffer.dtype.kind != "f":
-        raise InputTypeError(f"{name} is written in place, so it must be a numpy array of floats, got {type(buffer)}")
-    if buffer.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {buffer.shape}")
-    if not buffer.flags.writeable:
-        raise InputError(f"{name} is written in place, but it is read-only; pass a copy")
