@@ -105,7 +105,7 @@ def _against(course: Course, kind: str, peaks: Peaks, limits: Array, units: Unit
     with np.errstate(divide="ignore", invalid="ignore"):
         used = np.where(limits > 0.0, peaks.value / limits, np.where(peaks.value > 0.0, np.inf, 0.0))
     column = int(np.where(finite, used, -1.0).argmax()) if finite.any() else int(peaks.value.argmax())
-    value, limit = float(peaks.value[column]), float(limits[column])
+    value, limit = float(peaks.value[column]) + 0.0, float(limits[column])
     name, unit = course.robot.dof_names[column], units.of(kind, column)
     count = int(peaks.over.any(axis=1).sum())
     if not finite.any():

@@ -24,7 +24,7 @@ _ARRAYS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PoseReport:
     """One row a pose, in their order. True if every pose is fine."""
 
@@ -73,6 +73,9 @@ class PoseReport:
         """How many poses came to which end; "torque" for those that are reached but not held."""
         ends = np.where(self.reachable & ~self.ok, "torque", self.status)
         return dict(Counter(ends.tolist()).most_common())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
         """Counts."""

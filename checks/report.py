@@ -44,7 +44,7 @@ class Check:
         return {name: _plain(getattr(self, name)) for name in self.__slots__}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrajectoryReport:
     """All checks of one trajectory. True if it is feasible."""
 
@@ -125,6 +125,9 @@ class TrajectoryReport:
         from .html import save_html
 
         return save_html(self, path, animation)
+
+    def __repr__(self) -> str:
+        return f"<TrajectoryReport: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
         """The verdict and a line for every check."""

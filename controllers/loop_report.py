@@ -39,7 +39,7 @@ class LimitBreach:
         return f"{self.kind} of {self.joint} is {self.value:.6g} at t = {self.time:.6g} s, its limit {self.limit:.6g}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LoopReport:
     """Energy over a recording, and the limits that were passed; true if none was.
 
@@ -61,6 +61,10 @@ class LoopReport:
 
     def __bool__(self) -> bool:
         return not self.breaches
+
+    def __repr__(self) -> str:
+        limits = f"{len(self.breaches)} limits passed" if self.breaches else "limits kept"
+        return f"<LoopReport: {limits}, energy drift {np.abs(self.drift).max(initial=0.0):.3g} J>"
 
     @property
     def energy(self) -> Array:

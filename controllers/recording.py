@@ -15,7 +15,7 @@ from ..robot.errors import InputError, InputTypeError, MissingDependencyError
 from ..robot.spatial import quat_xyzw_from_rotation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Recording:
     """States, torques and tool poses at N equidistant times; true if it ran to its end.
 
@@ -45,6 +45,11 @@ class Recording:
 
     def __bool__(self) -> bool:
         return not self.message
+
+    def __repr__(self) -> str:
+        end = f", {self.message}" if self.message else ""
+        span = self.time[-1] - self.time[0] if len(self.time) else 0.0
+        return f"<Recording of {len(self)} samples, {len(self.dq_names)} joints, {span:.6g} s{end}>"
 
     def __len__(self) -> int:
         return len(self.time)

@@ -13,7 +13,7 @@ from ..robot.errors import InputError, InputTypeError
 from .recording import Recording
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rollout:
     """Records of N trajectories at K equidistant times; true if no robot was lost.
 
@@ -42,6 +42,10 @@ class Rollout:
 
     def __len__(self) -> int:
         return len(self.lost_at)
+
+    def __repr__(self) -> str:
+        lost = int((self.lost_at >= 0).sum())
+        return f"<Rollout of {len(self)} trajectories, {self.time[-1]:.6g} s, {lost or 'none'} lost>"
 
     @property
     def q(self) -> Array:

@@ -98,5 +98,5 @@ def test_nothing_recorded_cannot_be_drawn() -> None:
 def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingDependencyError, match=r"\.\[plot\]"):
+    with pytest.raises(MissingDependencyError, match=r"knuckle\[plot\]"):
         recorded().plot()
