@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..robot.arrays import Array, scalar
+from ..robot.base import as_robot
 from .options import loaded
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def torque_envelope(
         motor_inertia: As in `robot.id`.
         task: Its gravity, if it has one, stands in for the robot's.
     """
+    as_robot(robot)
     scale = scalar(limits_scale, "limits_scale", positive=True)
     q = np.atleast_2d(robot._one_or_many(q))
     still = np.zeros((len(q), robot.nv))

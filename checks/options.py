@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..robot.arrays import Array, flag, scalar, vector
-from ..robot.base import RobotBase
+from ..robot.base import as_robot
 from ..robot.errors import InputError, InputTypeError, unknown_name
 from .course import States
 from .limits import KINDS
@@ -80,8 +80,7 @@ def options_of(robot: Any, task: Any, given: dict[str, Any]) -> Options:
         if name not in DEFAULTS:
             raise unknown_name("option", name, DEFAULTS)
     given = DEFAULTS | given
-    if not isinstance(robot, RobotBase):
-        raise InputTypeError(f"robot must be a robot (RobotBase), got {type(robot).__name__}")
+    as_robot(robot)
     if task is not None and not hasattr(task, "obstacles"):
         raise InputTypeError(f"task must be a Task, got {type(task).__name__}")
     frame = given["frame"]

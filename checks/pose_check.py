@@ -10,7 +10,8 @@ import numpy as np
 
 from ..ik.batch import as_poses, solve_batch
 from ..ik.branches import solve_all
-from ..robot.arrays import Array, matrix, scalar
+from ..robot.arrays import Array, flag, matrix, scalar
+from ..robot.base import as_robot
 from ..robot.errors import InputError
 from ..robot.rotation import rotation_from_rpy
 from ..robot.spatial import ReferenceFrame
@@ -67,6 +68,7 @@ def check_poses(
         progress: As in `ik.solve_batch`.
         resume: File that keeps the solutions already found.
     """
+    as_robot(robot)
     given = as_poses(poses)
     scale = scalar(limits_scale, "limits_scale", positive=True)
     carrying = loaded(robot, payload, payload_com)
@@ -75,7 +77,7 @@ def check_poses(
         progress=progress, resume=resume, ignore_self_collisions=ignore_self_collisions, task=task,
     )  # fmt: skip
     q, count = found.q.copy(), found.success.astype(np.int64)
-    if all_solutions:
+    if flag(all_solutions, "all_solutions"):
         for i in np.flatnonzero(found.success):
             q[i], count[i] = _best(robot, given[i], q[i], tolerance, ignore_self_collisions, task)
     worth = _worth(robot, carrying, q, found.success, task, scale, payload_com)

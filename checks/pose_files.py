@@ -15,6 +15,7 @@ from ..ik.batch import as_poses
 from ..robot.arrays import Array
 from ..robot.errors import InputError
 from ..robot.rotation import rotation_from_rpy
+from ..robot.scene_document import path_of
 from ..robot.table_files import read_table, require_readable
 from ..robot.transformation import Transformation
 
@@ -27,7 +28,7 @@ def read_poses(path: str | Path) -> tuple[Array, bool]:
     Raises:
         InputError: naming the line and the column.
     """
-    path = Path(path)
+    path = path_of(path)
     suffix = path.suffix.lower()
     if suffix == ".npz":
         return _npz(path), False

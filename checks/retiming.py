@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, whole
+from ..robot.arrays import Array, flag, scalar, whole
 from ..robot.errors import InputError, MissingDependencyError, UnsupportedError
 from ..robot.trajectory import Trajectory
 from .course import Course, course_of
@@ -65,7 +65,7 @@ def retime(
     if course.path is None or course.trajectory.interpolation == "linear":
         raise UnsupportedError("a path that is straight between its samples has corners; use cubic or quintic")
     path = _path(toppra, course, count, scalar(path_tolerance, "path_tolerance", positive=True))
-    limited = torque and bool(np.isfinite(robot.limits.torque).any())
+    limited = flag(torque, "torque") and bool(np.isfinite(robot.limits.torque).any())
     with _quiet():
         solver = toppra.algorithm.TOPPRA(
             _bounds(toppra.constraint, robot, settings, limited),

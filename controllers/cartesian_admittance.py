@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..robot.arrays import Array, believable, measured, scalar, vector
-from ..robot.base import RobotBase
+from ..robot.base import RobotBase, as_robot
 from ..robot.errors import InputError, InputTypeError
 from .admittance_law import filter_form, raw_form
 from .admittance_motion import ExactMotion, FilterMotion, Impedance
@@ -99,7 +99,18 @@ class CartesianAdmittance(AdmittanceTick):
         dt: Any,
         **options: Any,
     ) -> Self:
-        """The filter form, x_k = (1 - lam) x_(k-1) + C f_k, for K, D and lam; see `set_impedance_params`."""
+        """The filter form, x_k = (1 - lam) x_(k-1) + C f_k, for K, D and lam; see `set_impedance_params`.
+
+        Args:
+            robot: The robot; it is not moved.
+            base_link: Frame the motion is relative to.
+            distal_link: Frame that yields.
+            stiffness: K, a number or (6,) [N/m, N m/rad].
+            damping: D likewise [N s/m, N m s/rad].
+            lam: Position feedback per tick, in (0, 1].
+            dt: Period of the ticks [s].
+            **options: As in the constructor, from sensor_frame on.
+        """
         form = filter_form(
             six(stiffness, "stiffness"),
             six(damping, "damping"),
@@ -123,7 +134,18 @@ class CartesianAdmittance(AdmittanceTick):
         dt: Any,
         **options: Any,
     ) -> Self:
-        """The filter form by its own parameters; see `set_raw_params`."""
+        """The filter form by its own parameters; see `set_raw_params`.
+
+        Args:
+            robot: The robot; it is not moved.
+            base_link: Frame the motion is relative to.
+            distal_link: Frame that yields.
+            compliance: C, a number or (6,) [m or rad per tick, per N or N m].
+            cutoff: Of the filter of the force, likewise [rad/s].
+            lam: Position feedback per tick, in [0, 1]; 0 leaves no spring.
+            dt: Period of the ticks [s].
+            **options: As in the constructor, from sensor_frame on.
+        """
         form = raw_form(
             six(compliance, "compliance"),
             six(cutoff, "cutoff"),
@@ -155,9 +177,7 @@ class CartesianAdmittance(AdmittanceTick):
         twist_rate_limits: Any = None,
         **joint_options: Any,
     ) -> None:
-        if not isinstance(robot, RobotBase):
-            raise InputTypeError(f"robot must be a robot (RobotBase), got {type(robot).__name__}")
-        self.robot, self._motion = robot, motion
+        self.robot, self._motion = as_robot(robot), motion
         self._task = RelativeTask(robot, base_link, distal_link)
         self._sensor_frame = None if sensor_frame is None else robot._existing_frame(sensor_frame, "sensor_frame")
         self._sensor = WrenchSensor(_gravity(robot, gravity), sensor_offset)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ik.velocity_bounds import VelocityBounds
 from ..robot.arrays import Array, believable, flag, matrix, measured, scalar, vector
-from ..robot.base import RobotBase
+from ..robot.base import RobotBase, as_robot
 from ..robot.errors import InputError, InputTypeError
 from .admittance_filter import WrenchFilter
 from .admittance_law import dead_zone
@@ -81,9 +81,7 @@ class JointAdmittance:
         position_limits: Any = None,
         joint_mask: Any = None,
     ) -> None:
-        if not isinstance(robot, RobotBase):
-            raise InputTypeError(f"robot must be a robot (RobotBase), got {type(robot).__name__}")
-        self.robot, self._dt = robot, scalar(dt, "dt", positive=True)
+        self.robot, self._dt = as_robot(robot), scalar(dt, "dt", positive=True)
         self._filter = WrenchFilter(robot.nv)
         self._C: Array = np.empty((0, 0))
         self.set_params(compliance, cutoff)

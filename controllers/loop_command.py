@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar
-from ..robot.base import RobotBase
+from ..robot.arrays import Array, flag, scalar
+from ..robot.base import RobotBase, as_robot
 from ..robot.errors import InputError, InputTypeError
 from .cartesian_admittance import CartesianAdmittance
 from .joint_admittance import JointAdmittance
@@ -81,10 +81,14 @@ class VelocityServo:
         friction: bool = True,
         motor_inertia: bool = True,
     ) -> None:
-        self._robot, self._tool, self.controller = robot, tool, controller
+        self._robot, self._tool, self.controller = as_robot(robot), tool, controller
         self._w = scalar(bandwidth, "bandwidth", positive=True)
-        self._friction = friction
-        self._rotors = np.diag(robot.motors.reflected_inertia) if motor_inertia else np.zeros((robot.nv, robot.nv))
+        self._friction = flag(friction, "friction")
+        self._rotors = (
+            np.diag(robot.motors.reflected_inertia)
+            if flag(motor_inertia, "motor_inertia")
+            else np.zeros((robot.nv, robot.nv))
+        )
         self._q: Array | None = None
         self.dq_command = np.zeros(robot.nv)
         """The command of the last tick (nv,)."""

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, _as_float, scalar
+from ..robot.arrays import Array, _as_float, as_generator, scalar
 from ..robot.base import RobotBase
 from ..robot.errors import InputError
-from ..robot.manifold import as_generator
 
 MOST_LATE = 1_000_000
 """Ticks of delay that are kept."""

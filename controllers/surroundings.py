@@ -31,7 +31,17 @@ class Wall:
 
     @classmethod
     def create(cls, point: Any, normal: Any, stiffness: Any, damping: Any = 0.0) -> Wall:
-        """A wall of checked values; the normal may have any length but 0."""
+        """A wall of checked values.
+
+        Args:
+            point: A point of its surface (3,), world axes [m].
+            normal: Direction into the free space (3,), of any length but 0.
+            stiffness: [N/m].
+            damping: [N s/m].
+
+        Raises:
+            InputError: for a normal of length 0 or a negative number.
+        """
         direction = vector(normal, 3, "normal")
         length = float(np.linalg.norm(direction))
         if length < 1e-12:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..robot.arrays import Array, matrix, whole
+from ..robot.base import as_robot
 from ..robot.errors import InputError, InputTypeError, UnsupportedError
 from ..robot.progress import progress_of
 from ..robot.spatial import orthonormality
@@ -83,6 +84,9 @@ def solve_batch(
     Raises:
         InputError: on bad arguments, or a file to resume that belongs to other work; nothing is solved then.
     """
+    as_robot(robot)
+    if ik_method is not None and not isinstance(ik_method, str) and not callable(ik_method):
+        raise InputTypeError(f"ik_method must be a name or a function, got {type(ik_method).__name__}")
     poses = as_poses(targets)
     starts = _settled(robot, _starts(robot, q_init, len(poses)))
     if tolerance is not None and not isinstance(tolerance, Tolerance):
@@ -100,7 +104,7 @@ def solve_batch(
     asked |= {} if task is None else {"task": task}
     job = Job(robot, poses, starts, asked | options, rng, None if resume is None else file_path(resume, "resume"))
     spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
-    if resume is None and not progress and executor is None and spans:
+    if resume is None and progress is False and executor is None and spans:
         spans = [(0, len(poses))]  # nobody waits for a part of it
     with progress_of(progress, len(poses), "pose", int(job.done.sum())) as told:
         for a, b, rows in _run(job, spans, workers, executor):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector, whole
+from ..robot.arrays import Array, flag, scalar, vector, whole
+from ..robot.base import as_robot
 from ..robot.errors import InputError
 from ..robot.spatial import ReferenceFrame
 from ..robot.tolerance import CartesianSphere, RotationAbsolute, Tolerance, ToleratedPose
@@ -78,20 +79,20 @@ def solve_all(
     Raises:
         InputError: on bad arguments.
     """
+    as_robot(robot)
     goal = as_target(pose, tolerance)
     near = robot.q if q_init is None else vector(q_init, robot.nq, "q_init")
     freedom = Freedom.of(robot, robot.tcp, IKMeta())
     near, _ = freedom.settle(near, near)
     apart = None if spacing is None else scalar(spacing, "spacing", positive=True)
-    most, seed = whole(limit, "limit"), seed_of(rng)
-    constraints = constraints_of(robot, not collision_free, outer_constraints, task)
+    most, seed = whole(limit, "limit"), seed_of(rng) & (2**63 - 1)  # what the kernel counts with
+    constraints = constraints_of(robot, not flag(collision_free, "collision_free"), outer_constraints, task)
     enough = None if constraints else most
     found = _collect(robot, goal, freedom, near, seed, apart, enough, exact=True)
     if not found:  # the tolerance may be all that brings the target within reach
         found = _collect(robot, goal, freedom, near, seed, apart, enough, exact=False)
-    solutions = [
-        w for q in found for w in (_windings(freedom, q, near, most) if windings else [freedom.settle(q, near)[0]])
-    ]
+    windings_of = _windings if flag(windings, "windings") else _alone
+    solutions = [w for q in found for w in windings_of(freedom, q, near, most)]
     if constraints:
         allowed = all_satisfied(constraints, robot, np.array(solutions).reshape(-1, robot.nq))
         solutions = [q for q, good in zip(solutions, allowed, strict=True) if good]
@@ -190,6 +191,11 @@ def _distinct(freedom: Freedom, solutions: list[Array], found: list[Array], apar
         gap = np.where(periodic, np.abs(gap - TURN * np.round(gap / TURN)), gap)
         left = left[gap.max(axis=1, initial=0.0) >= apart]
     return fresh
+
+
+def _alone(freedom: Freedom, q: Array, near: Array, most: int) -> list[Array]:
+    """The solution itself, on the turn nearest to where the search began."""
+    return [freedom.settle(q, near)[0]]
 
 
 def _windings(freedom: Freedom, q: Array, near: Array, most: int) -> list[Array]:

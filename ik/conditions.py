@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..robot.arrays import flag
 from ..robot.errors import InputTypeError, UnsupportedError
 from .callbacks import Constraint, NoObstacleCollision, NoSelfCollision, as_constraints
 
@@ -19,7 +20,7 @@ def constraints_of(
     """What a solution must satisfy beyond its pose: no collisions, then the constraints of task and caller."""
     # asked of the class: an absent attribute of an instance may be expensive to find out about
     aware = callable(getattr(type(robot), "has_self_collision", None))
-    own = _NO_SELF_COLLISION if aware and not ignore_self_collisions else ()
+    own = _NO_SELF_COLLISION if aware and not flag(ignore_self_collisions, "ignore_self_collisions") else ()
     if outer_constraints is None and task is None:
         return own
     _require_task(task)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..robot.arrays import Array, scalar, vector
-from ..robot.base import RobotBase
+from ..robot.base import RobotBase, as_robot
 from ..robot.errors import InputError, InputTypeError
 from ..robot.spatial import ReferenceFrame, log3
 from ..robot.transformation import as_transformation
@@ -72,9 +72,7 @@ class DifferentialIK:
         joint_mask: Any = None,
         singularity_margin: Any = MARGIN,
     ) -> None:
-        if not isinstance(robot, RobotBase):
-            raise InputTypeError(f"robot must be a robot (RobotBase), got {type(robot).__name__}")
-        self.robot, self.frame = robot, robot._frame(frame)
+        self.robot, self.frame = as_robot(robot), robot._frame(frame)
         self._pull = scalar(bandwidth, "bandwidth", positive=True)
         self._objectives, self._gains = _objectives(objective, objective_gain)
         if not isinstance(strict, bool):
@@ -87,7 +85,7 @@ class DifferentialIK:
             scalar(damping, "damping", positive=True),
             scalar(singularity_margin, "singularity_margin", minimum=0.0),
         )
-        if mode not in MODES:
+        if not isinstance(mode, str) or mode not in MODES:
             raise InputError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
         self.bounds = VelocityBounds(
             robot,

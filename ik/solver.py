@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..robot.arrays import scalar, whole
+from ..robot.arrays import flag, scalar, whole
 from ..robot.errors import InputTypeError
 from ..robot.tolerance import Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
@@ -128,6 +128,7 @@ def solve(
         and outer_callbacks is None
         and current_best is None
         and ik_cost_function is default_ik_cost_function
+        and isinstance(convergence_threshold, float)
         and convergence_threshold == THRESHOLD
     )
     constraints = constraints_of(robot, ignore_self_collisions, outer_constraints, task)
@@ -141,7 +142,7 @@ def solve(
     method = _method(robot, ik_method, method_options, bool(inner), ik_cost_function)
     info = IKMeta(
         max_iter=whole(max_iter, "max_iter"),
-        allow_random_restart=bool(allow_random_restart),
+        allow_random_restart=flag(allow_random_restart, "allow_random_restart"),
         joint_mask=None if joint_mask is None else boolean_mask(joint_mask, robot.nv, "joint_mask"),
         constraints=constraints,
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector, whole
+from ..robot.arrays import Array, flag, scalar, vector, whole
+from ..robot.base import as_robot
 from ..robot.errors import InputError, InputTypeError
 from ..robot.tolerance import DEFAULT_TOLERANCE, Tolerance
 from .batch import as_poses
@@ -93,6 +94,7 @@ def track(
     Raises:
         InputError: on bad arguments, or a start outside the limits.
     """
+    as_robot(robot)
     targets = as_poses(poses)
     q = robot.q if q_start is None else vector(q_start, robot.nq, "q_start")
     if not robot.q_in_joint_limits(q):
@@ -117,7 +119,7 @@ def track(
             IKStatus.REJECTED,
             f"pose {k}: {where}joint {name!r} would step by {step:.3g}, over {longest:g}",
         )
-    constraints = constraints_of(robot, not collision_free, outer_constraints, task)
+    constraints = constraints_of(robot, not flag(collision_free, "collision_free"), outer_constraints, task)
     bad = np.flatnonzero(~all_satisfied(constraints, robot, path)) if constraints else np.zeros(0, dtype=np.intp)
     if len(bad):
         k = int(bad[0])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..robot.arrays import Array, _as_float, scalar
+from ..robot.base import as_robot
 from ..robot.errors import InputError, InputTypeError
 from .velocity_result import VelocityResult, VelocityStatus
 
@@ -53,7 +54,7 @@ class VelocityBounds:
         position: Any = None,
         joint_mask: Any = None,
     ) -> None:
-        self.dt, self._robot = scalar(dt, "dt", positive=True), robot
+        self.dt, self._robot = scalar(dt, "dt", positive=True), as_robot(robot)
         limits = robot.limits
         speed = limits.velocity if velocity is None else _rates(robot, velocity, limits.velocity, "velocity_limits")
         self._speed: Array = np.where(_mask(joint_mask, robot.nv), speed, 0.0)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robot.arrays import LARGEST, Array, _as_float, believable, scalar, vector
+from ..robot.arrays import LARGEST, Array, _as_float, believable, flag, scalar, vector
 from ..robot.arrays import bounds as with_infinity
 from ..robot.errors import InputError
 from . import velocity_fallback
@@ -118,10 +118,10 @@ def solve_velocity(
     W = None if weights is None else vector(weights, m, "weights")
     if W is not None and (W < 0.0).any():
         raise InputError("weights must not be negative")
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise InputError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     reference = None if dq_ref is None else vector(dq_ref, n, "dq_ref")
-    preference = Preference(reference, scalar(ref_weight, "ref_weight", minimum=0.0), bool(strict))
+    preference = Preference(reference, scalar(ref_weight, "ref_weight", minimum=0.0), flag(strict, "strict"))
     eps, margin = (
         scalar(damping, "damping", positive=True),
         scalar(singularity_margin, "singularity_margin", minimum=0.0),

@@ -1,4 +1,4 @@
-"""Arrays at the door: one check of kind, shape and finiteness, then plain float64 arrays inside."""
+"""Arguments at the door: one check of kind, shape and finiteness, then plain float64 arrays and numbers inside."""
 
 from __future__ import annotations
 
@@ -158,3 +158,17 @@ def whole(value: Any, name: str) -> int:
     if number != int(number) or number >= 2**31:
         raise InputError(f"{name} must be a whole number from 1 to 2^31 - 1, got {value}")
     return int(number)
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """A Generator from a Generator, a seed, a SeedSequence, or None for fresh entropy."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool):
+        raise InputTypeError("rng must be a numpy Generator or a seed, got a boolean")
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(
+            f"rng must be a numpy Generator or a seed >= 0, got {type(rng).__name__} ({error})"
+        ) from None

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from .appearance import Appearance
-from .arrays import Array
+from .arrays import Array, as_generator
 from .errors import InputError, InputTypeError, unknown_name
 from .kinematic_queries import alias
-from .manifold import as_generator
 from .transformation import Transformation, as_transformation
 
 _solver: Any = None
@@ -206,3 +205,14 @@ def _solving() -> Any:
 
         _solver = solver
     return _solver
+
+
+def as_robot(value: Any, name: str = "robot") -> RobotBase:
+    """The value, if it is a robot.
+
+    Raises:
+        InputTypeError: if it is something else.
+    """
+    if not isinstance(value, RobotBase):
+        raise InputTypeError(f"{name} must be a robot (RobotBase), got {type(value).__name__}")
+    return value

@@ -11,13 +11,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from . import collision_pairs
-from .arrays import whole
+from .arrays import as_generator, whole
 from .collider import Body, body
 from .collision import CollisionChecker
 from .collision_pairs import HOME, REMOVED, Pair, PairNames, SampledPairs
 from .errors import InputError, InputTypeError, unknown_name
 from .findings import Finding, finding
-from .manifold import as_generator
 from .pin_appearance import PinAppearance
 
 

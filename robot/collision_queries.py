@@ -8,7 +8,7 @@ import coal
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import scalar, whole
+from .arrays import flag, scalar, whole
 from .checked_pairs import CheckedPairs
 from .collision import Distance, distance_words
 from .errors import InputError, InputTypeError
@@ -57,7 +57,7 @@ class CollisionQueries(CheckedPairs):
             bool, for a batch (N,) bools.
         """
         q = self._one_or_many(q)
-        margin = 0.0 if safety_margin == 0.0 else _margin(safety_margin)
+        margin = 0.0 if type(safety_margin) is float and safety_margin == 0.0 else _margin(safety_margin)
         checker = self._self_checker or self._checker()
         if threads is not None:
             threads = whole(threads, "threads")
@@ -87,7 +87,8 @@ class CollisionQueries(CheckedPairs):
         q, margin = self._one_or_many(q), _margin(safety_margin)
         if threads is not None:
             threads = whole(threads, "threads")
-        checkers = [] if ignore_self_collisions else [self._checker()]
+        alone = flag(ignore_self_collisions, "ignore_self_collisions")
+        checkers = [] if alone else [self._checker()]
         checkers += [] if task is None else [self._scene_checker(task)]
         if q.ndim == 1:
             return any(checker.touching(q, margin) for checker in checkers)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, thread_count, vector
+from .arrays import Array, flag, thread_count, vector
 from .errors import DescriptionError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
@@ -103,9 +103,9 @@ class DynamicQueries(KinematicQueries):
         q, axes = self._one_or_many(q), self._wrench_axes(eef_wrench_frame)
         dq, ddq = self._rates(dq, self.dq, "dq"), self._rates(ddq, self.ddq, "ddq")
         tau = self._forces(q, dq, ddq, None, threads)
-        if friction:
+        if flag(friction, "friction"):
             tau += self._friction(dq)
-        if motor_inertia:
+        if flag(motor_inertia, "motor_inertia"):
             tau += self.motors.reflected_inertia * ddq
         if eef_wrench is not None:
             tau = tau - self._wrench_torque(q, eef_wrench, axes, ("dq", dq), ("ddq", ddq))
@@ -149,7 +149,8 @@ class DynamicQueries(KinematicQueries):
         tau = self._rates(tau, np.zeros(self.nv), "tau")
         q, dq, axes = self._one_or_many(q), self._rates(dq, self.dq, "dq"), self._wrench_axes(eef_wrench_frame)
         count, threads = rows(("tau", tau), ("q", q), ("dq", dq)), thread_count(threads)
-        if friction:
+        driven = flag(motor_inertia, "motor_inertia")
+        if flag(friction, "friction"):
             tau = tau - self._friction(dq)
         if eef_wrench is not None:
             tau = tau + self._wrench_torque(q, eef_wrench, axes, ("tau", tau), ("dq", dq))
@@ -159,8 +160,8 @@ class DynamicQueries(KinematicQueries):
             tau = tau - self._gravity_change(q, task)
         count = len(tau) if tau.ndim == 2 else count
         if count is None:
-            return self._accelerations(q, dq, tau, motor_inertia)
-        return self._accelerations_batch(count, q, dq, tau, motor_inertia, threads)
+            return self._accelerations(q, dq, tau, driven)
+        return self._accelerations_batch(count, q, dq, tau, driven, threads)
 
     def static_torque(
         self,

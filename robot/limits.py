@@ -42,6 +42,15 @@ class JointLimits:
     ) -> JointLimits:
         """Checked limits; what is None is unlimited, a single number holds for every joint.
 
+        Args:
+            nq: Coordinates of the robot.
+            nv: Its degrees of freedom.
+            position: Lower above upper (2, nq) [rad or m].
+            velocity: Greatest absolute value (nv,) [rad/s or m/s].
+            acceleration: Likewise [rad/s^2 or m/s^2].
+            torque: Likewise [N m or N].
+            jerk: Likewise [rad/s^3 or m/s^3].
+
         Raises:
             InputError: on a wrong shape, a NaN, a lower above an upper bound or a negative limit.
         """

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, matrix, scalar, vector_or_batch
+from .arrays import Array, as_generator, matrix, scalar, vector_or_batch
 from .errors import InputError, InputTypeError
 from .state import StoredState, row, rows
 
@@ -97,20 +97,6 @@ class Manifold(StoredState):
     def _random(self, rng: np.random.Generator, box: Array) -> Array:
         lower, upper = finite_range(self.limits.position, np.pi)
         return rng.uniform(lower, upper)
-
-
-def as_generator(rng: Any) -> np.random.Generator:
-    """A Generator from a Generator, a seed, a SeedSequence, or None for fresh entropy."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if isinstance(rng, bool):
-        raise InputTypeError("rng must be a numpy Generator or a seed, got a boolean")
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            f"rng must be a numpy Generator or a seed >= 0, got {type(rng).__name__} ({error})"
-        ) from None
 
 
 def finite_range(position: Array, reach: Any) -> tuple[Array, Array]:

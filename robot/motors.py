@@ -31,6 +31,13 @@ class Motors:
     ) -> Motors:
         """Checked parameters; a single number holds for every joint.
 
+        Args:
+            nv: Degrees of freedom of the robot.
+            rotor_inertia: Of the rotor about its own axis (nv,) [kg m^2].
+            gear_ratio: Turns of the rotor per turn of the joint (nv,), or rad per metre.
+            damping: Viscous friction at the joint (nv,) [N m s/rad or N s/m].
+            coulomb: Friction torque at speed (nv,) [N m or N].
+
         Raises:
             InputError: on a wrong shape, a non-finite entry or a negative inertia, damping or friction.
         """

@@ -59,7 +59,7 @@ class Reduction(Attaching):
         if not isinstance(joints, Iterable):
             raise InputTypeError(f"{name} must be names of joints, got {type(joints).__name__}")
         leaders = {coupling.follower: coupling.leader for coupling in self._couplings}
-        names = list(dict.fromkeys(joints))
+        names = list(joints)
         for joint in names:
             if not isinstance(joint, str):
                 raise InputTypeError(f"{name} must be names of joints, got {joint!r} among them")
@@ -69,7 +69,7 @@ class Reduction(Attaching):
                 )
             if joint not in self._coordinates.by_name:
                 raise unknown_name("joint", joint, self.joints)
-        return names
+        return list(dict.fromkeys(names))
 
     def _lock(self, joints: list[str], q: Array) -> None:
         """Lock joints of this robot, which nobody else holds yet."""

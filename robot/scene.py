@@ -9,7 +9,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
-from .arrays import Array, vector
+from .arrays import Array, vector, whole
 from .constraints import RobotConstraint, as_robot_constraints
 from .errors import InputError, unknown_name
 from .obstacle import Obstacle, label
@@ -95,7 +95,7 @@ class Task:
     def obstacle(self, id: str) -> Obstacle:
         """The obstacle of that id."""
         for obstacle in self.obstacles:
-            if obstacle.id == id:
+            if isinstance(id, str) and obstacle.id == id:
                 return obstacle
         raise unknown_name("obstacle", id, [obstacle.id for obstacle in self.obstacles])
 
@@ -110,7 +110,7 @@ class Task:
         return self._with(obstacles=left, allowed_collisions=still_allowed(self.allowed_collisions, left))
 
     def with_moved(self, id: str, placement: Any) -> Task:
-        """A new task in which one obstacle stands at another pose."""
+        """A new task in which the obstacle called `id` stands at another `placement`, a pose in the world."""
         moved = self.obstacle(id).moved(placement)
         return self._with(obstacles=tuple(moved if one.id == id else one for one in self.obstacles))
 
@@ -197,7 +197,8 @@ class Task:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The task as JSON text; numbers keep every digit."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        spaces = None if indent is None else min(whole(indent, "indent"), 16)
+        return json.dumps(self.to_dict(), indent=spaces, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Task:

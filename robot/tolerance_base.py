@@ -95,6 +95,8 @@ class Composed(Tolerance):
 
     def __init__(self, parts: Iterable[Tolerance]) -> None:
         """Intersect tolerances; composed ones among them are taken apart."""
+        if not isinstance(parts, Iterable):
+            raise InputTypeError(f"parts must be tolerances, got {type(parts).__name__}")
         parts = tuple(parts)
         for k, part in enumerate(parts):
             if not isinstance(part, Tolerance):

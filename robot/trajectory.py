@@ -92,7 +92,7 @@ class Trajectory:
         flat = all(v is None or v.shape == self.q.shape for v in self._rates)
         if asked is None:
             return "linear" if not flat else "quintic" if "ddq" in self.given else "cubic"
-        if asked not in INTERPOLATIONS:
+        if not isinstance(asked, str) or asked not in INTERPOLATIONS:
             raise unknown_name("interpolation", asked, INTERPOLATIONS)
         if not flat and asked != "linear":
             raise UnsupportedError(f'interpolation {asked!r} needs dq and ddq as wide as q; use "linear"')
@@ -160,7 +160,7 @@ class Trajectory:
         Raises:
             InputError: if a time lies outside the trajectory, or order is none of 0 to 3.
         """
-        if order not in (0, 1, 2, 3):
+        if not isinstance(order, int) or order not in (0, 1, 2, 3):
             raise InputError(f"order must be 0, 1, 2 or 3, got {order!r}")
         asked = _as_float(times, "times")
         flat = matrix(np.atleast_1d(asked), (-1,), "times")
@@ -194,6 +194,10 @@ class Trajectory:
 
     def then(self, other: Trajectory, *, tolerance: Any = 1e-6) -> Trajectory:
         """This trajectory followed by another, whose first sample must be this one's last.
+
+        Args:
+            other: What follows, its times shifted to go on from here.
+            tolerance: How far its first sample may be from this one's last [rad or m].
 
         Raises:
             InputError: if the joints differ, or the other does not start where this one ends.
@@ -232,9 +236,9 @@ class Trajectory:
         """
         if self.names is None:
             raise InputError("the trajectory has no names; give names=... when it is made")
-        if isinstance(names, str) or not isinstance(names, Sequence):
+        if isinstance(names, str | bytes) or not isinstance(names, Sequence):
             raise InputTypeError(f"names must be a sequence of joint names, got {names!r:.60}")
-        wanted = list(names)
+        wanted = list(map(str, names))
         missing = [name for name in wanted if name not in self.names]
         extra = [f"{name!r} (column {self.names.index(name) + 1})" for name in self.names if name not in wanted]
         if missing or extra:

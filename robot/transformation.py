@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import spatial
-from .arrays import Array, matrix, scalar, vector
+from .arrays import Array, as_generator, matrix, scalar, vector
 from .components import trailing
 from .errors import InputError
 from .homogeneous import IDENTITY, HasHomogeneous, homogeneous_matrix, rotation_matrix
@@ -146,7 +146,7 @@ class Transformation:
             rng: Generator, seed, or None for fresh entropy.
             reach: Half edge of the cube [m].
         """
-        rng = np.random.default_rng(rng)
+        rng = as_generator(rng)
         quat_xyzw = rng.standard_normal(4)
         translation = scalar(reach, "reach", minimum=0.0) * rng.uniform(-1.0, 1.0, 3)
         return cls._of(spatial.rotation_from_quat_xyzw(quat_xyzw), translation)
@@ -269,7 +269,7 @@ class Transformation:
 
     def isclose(self, other: TransformationLike, atol: float = 1e-9) -> bool:
         """Whether the origins are at most `atol` [m] and the axes at most `atol` [rad] apart."""
-        apart = self.distance(other)
+        apart, atol = self.distance(other), scalar(atol, "atol", minimum=0.0)
         return apart.translation <= atol and apart.rotation <= atol
 
     def __eq__(self, other: object) -> bool:

@@ -26,14 +26,26 @@ __all__ = [
 
 
 def explore(robot: Any, **options: Any) -> Any:
-    """Sliders in a notebook, see `knuckle.view.jupyter.explore`; needs the extra `jupyter`."""
+    """Sliders for a robot in a notebook; the last expression of a cell shows them. Needs the extra `jupyter`.
+
+    Args:
+        robot: The robot; it is not moved.
+        **options: `q` to start from, `height` of the drawing in pixels, and what is drawn, see `knuckle.view.show`:
+            task, frames, layers, contacts, ...
+    """
     from .jupyter import explore as explore_in_notebook
 
     return explore_in_notebook(robot, **options)
 
 
 def live(robot: Any, **options: Any) -> Any:
-    """A window with a target to drag, see `knuckle.view.viser_view.live`; needs the extra `live`."""
+    """A window with sliders, a target to drag, and playback of a trajectory. Needs the extra `live`.
+
+    Args:
+        robot: The robot; it is not moved.
+        **options: `q` to start from, `port` (8080 or the next free one) and `host` (the loopback interface) to listen
+            on, and what is drawn, see `knuckle.view.show`: task, frames, layers, trajectory, ...
+    """
     from .viser_view import live as live_window
 
     return live_window(robot, **options)

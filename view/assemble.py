@@ -12,6 +12,7 @@ import numpy as np
 from ..robot import InputTypeError, RobotBase, UnsupportedError
 from ..robot.appearance import LAYERS
 from ..robot.arrays import Array, flag, scalar, vector_or_batch
+from ..robot.base import as_robot
 from ..robot.errors import unknown_name
 from . import still
 from .course import Course, course_of
@@ -59,8 +60,7 @@ def picture(
     """A picture of a robot; arguments as in `knuckle.view.show`."""
     if strangers:
         raise unknown_name("option of a drawing", next(iter(strangers)), OPTIONS)
-    if not isinstance(robot, RobotBase):
-        raise InputTypeError(f"robot must be a robot, got {type(robot).__name__}")
+    as_robot(robot)
     if task is not None and not (hasattr(task, "obstacles") and hasattr(task, "goals")):
         raise InputTypeError(f"task must be a Task, got {type(task).__name__}; Task.load(path) reads a file")
     if name is not None and not isinstance(name, str):
