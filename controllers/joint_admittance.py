@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ik.velocity_bounds import VelocityBounds
-from ..robot.arrays import Array, believable, flag, matrix, measured, scalar, vector
+from ..robot.arrays import Array, _as_float, believable, flag, matrix, measured, scalar, vector
 from ..robot.base import RobotBase, as_robot
 from ..robot.errors import InputError, InputTypeError
 from .admittance_filter import WrenchFilter
@@ -117,7 +117,7 @@ class JointAdmittance:
 
     def _compliance_of(self, value: Any) -> Array:
         n = self.robot.nv
-        if np.ndim(value) < 2:
+        if _as_float(value, "compliance").ndim < 2:
             return np.diag(self._positive(value, "compliance"))
         C = matrix(value, (n, n), "compliance").copy()
         if not np.allclose(C, C.T, rtol=1e-9, atol=0.0) or not np.linalg.eigvalsh(C)[0] > 0.0:

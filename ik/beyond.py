@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector, whole
+from ..robot.arrays import Array, _as_float, scalar, vector, whole
 from ..robot.errors import InputError
 from ..robot.tolerance import Tolerance
 from .callbacks import all_satisfied, as_constraints
@@ -120,7 +120,9 @@ def _weights(robot: RobotBase, nearest: Any) -> Array:
     if nearest is True:
         return np.ones(robot.nv)
     weights = (
-        vector(nearest, robot.nv, "nearest") if np.ndim(nearest) else np.full(robot.nv, scalar(nearest, "nearest"))
+        vector(nearest, robot.nv, "nearest")
+        if _as_float(nearest, "nearest").ndim
+        else np.full(robot.nv, scalar(nearest, "nearest"))
     )
     if (weights < 0.0).any():
         raise InputError("nearest must be True or weights of the joints, not negative")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, _as_float, scalar, vector
 from ..robot.base import RobotBase, as_robot
 from ..robot.errors import InputError, InputTypeError
 from ..robot.spatial import ReferenceFrame, log3
@@ -152,7 +152,7 @@ def _objectives(objective: Any, gain: Any) -> tuple[list[Any], list[float]]:
         return [], []
     several = isinstance(objective, Iterable) and not hasattr(objective, "gradient")
     found = [as_objective(one) for one in (objective if several else [objective])]
-    if np.ndim(gain) == 0:
+    if _as_float(gain, "objective_gain").ndim == 0:
         return found, [scalar(gain, "objective_gain", minimum=0.0)] * len(found)
     gains = vector(gain, len(found), "objective_gain")
     if (gains < 0.0).any():

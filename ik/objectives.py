@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..robot.arrays import Array, scalar, vector
+from ..robot.arrays import Array, _as_float, scalar, vector
 from ..robot.errors import InputError, InputTypeError
 from ..robot.spatial import ReferenceFrame
 
@@ -41,7 +41,7 @@ class Posture:
 
     def _parts(self, robot: RobotBase, q: Array) -> tuple[Array, Array]:
         reference = robot._single(self.q_ref)
-        if np.ndim(self.weights) == 0:
+        if _as_float(self.weights, "weights").ndim == 0:
             weights = np.full(robot.nv, scalar(self.weights, "weights", minimum=0.0))
         else:
             weights = vector(self.weights, robot.nv, "weights")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..robot.arrays import flag, scalar, whole
+from ..robot.base import as_robot
 from ..robot.errors import InputTypeError
 from ..robot.tolerance import Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
@@ -120,6 +121,7 @@ def solve(
                 **method_options,
             )
             return solve_beyond(solve, robot, target, tolerance, *asked, rest)
+    as_robot(robot)
     plain = (
         allow_random_restart is True
         and not method_options

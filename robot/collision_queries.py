@@ -8,7 +8,7 @@ import coal
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import flag, scalar, whole
+from .arrays import _as_float, flag, scalar, whole
 from .checked_pairs import CheckedPairs
 from .collision import Distance, distance_words
 from .errors import InputError, InputTypeError
@@ -180,6 +180,6 @@ class CollisionQueries(CheckedPairs):
 
 
 def _margin(value: Any) -> float:
-    if np.ndim(value) and np.size(value) > 1:
+    if _as_float(value, "safety_margin").size > 1:
         raise InputError("safety_margin must be one number; a configuration is passed as q=")
     return scalar(value, "safety_margin", minimum=0.0)

@@ -69,7 +69,8 @@ class Mesh(Shape):
             raise InputTypeError(f"path must be the path of a mesh file, got {type(path).__name__}")
         if not Path(path).is_file():
             raise InputError(f"path: there is no mesh file {fspath(path)!r}")
-        factors = np.full(3, scalar(scale, "scale")) if np.ndim(scale) == 0 else vector(scale, 3, "scale")
+        one = _as_float(scale, "scale").ndim == 0
+        factors = np.full(3, scalar(scale, "scale")) if one else vector(scale, 3, "scale")
         if (factors <= 0).any():
             raise InputError(f"scale must be positive, got {factors.tolist()}")
         try:

@@ -112,9 +112,9 @@ def _around(robot: RobotBase, task: Any, ghosts: Any, course: Course | None, tar
     parts: list[Part] = []
     if task is not None:
         parts += [still.obstacles(task), still.goals(task, 0.12 * size)]
-    pale = vector_or_batch(ghosts, robot.nq, "ghosts") if np.size(ghosts) else np.zeros((0, robot.nq))
-    if len(pale):
-        parts.append(still.ghosts(robot, list(np.atleast_2d(pale))))
+    if not isinstance(ghosts, list | tuple) or ghosts:
+        pale = np.atleast_2d(vector_or_batch(ghosts, robot.nq, "ghosts"))
+        parts.append(still.ghosts(robot, list(pale)))
     if course is not None and has_tool(robot):
         parts.append(still.trace(robot, course.thinned(400).q, 0.003 * size))
     if target is not None:
