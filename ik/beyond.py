@@ -119,11 +119,8 @@ def _tcp_of(robot: RobotBase) -> str | None:
 def _weights(robot: RobotBase, nearest: Any) -> Array:
     if nearest is True:
         return np.ones(robot.nv)
-    weights = (
-        vector(nearest, robot.nv, "nearest")
-        if _as_float(nearest, "nearest").ndim
-        else np.full(robot.nv, scalar(nearest, "nearest"))
-    )
+    several = _as_float(nearest, "nearest").ndim > 0
+    weights = vector(nearest, robot.nv, "nearest") if several else np.full(robot.nv, scalar(nearest, "nearest"))
     if (weights < 0.0).any():
         raise InputError("nearest must be True or weights of the joints, not negative")
     return weights
