@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -233,8 +233,3 @@ def _turn_axis(a: Array, d: Array, across: Array) -> Array:
     axis = np.cross(a, d)
     length = float(np.linalg.norm(axis))
     return axis / length if length > 1e-12 else across[0]
-
-
-def goals_list(goals: Iterable[Goal]) -> str:
-    """Names of the frames of goals, for messages."""
-    return ", ".join(repr(goal.frame or "tcp") for goal in goals)

@@ -159,11 +159,6 @@ def solve_trusted(
     return VelocityResult(dq, VelocityStatus.LIMITED, error, share, "near a singularity" if near else "", near)
 
 
-def available() -> bool:
-    """Whether daqp is installed; otherwise the answers are those of the fallback."""
-    return _daqp() is not None
-
-
 @functools.cache
 def _daqp() -> Any:
     try:
