@@ -10,6 +10,7 @@ import inspect
 import logging
 from collections.abc import Callable, Iterator
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import coal
@@ -115,8 +116,11 @@ def sensible(name: str, robot: PinRobot) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", things())
-def test_odd_values_get_an_answer_or_an_error_of_the_toolkit(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_odd_values_get_an_answer_or_an_error_of_the_toolkit(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.CRITICAL)
+    monkeypatch.chdir(tmp_path)  # some of the values are names of files, and are written
     robot, make, foreign = arm(), things()[kind], []
     for name in calls(make()):
         thing = make()
