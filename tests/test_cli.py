@@ -1,54 +1,15 @@
-"""The command line: what it answers, what it exits with, and how it complains."""
+"""The command line: inspect and fk."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import knuckle
 from knuckle.cli import main
 
-SAMPLES = Path(__file__).resolve().parents[1] / "urdf_samples"
-PLANAR = str(SAMPLES / "planar_2r.urdf")
-SEVEN = str(SAMPLES / "sevenr_arm.urdf")
-SIX = str(SAMPLES / "sixr_arm.urdf")
-DUAL = str(SAMPLES / "dual_arm.urdf")
-QUADRUPED = str(SAMPLES / "quadruped.urdf")
-CONTINUOUS = str(SAMPLES / "pan_tilt_continuous.urdf")
-IK = ["ik", SEVEN, "--xyz", "0.4", "0.1", "0.5", "--rpy", "0", "3.14159", "0", "--seed", "1"]
-Captured = pytest.CaptureFixture[str]
-
-
-def run_json(capsys: Captured, *argv: str, code: int = 0) -> dict[str, Any]:
-    """The JSON a command prints; it must parse strictly and nothing may stand on standard error."""
-
-    def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is not JSON")
-
-    assert main([*argv, "--json"]) == code
-    out, err = capsys.readouterr()
-    assert not err
-    data: dict[str, Any] = json.loads(out, parse_constant=refuse)
-    return data
-
-
-def run_text(capsys: Captured, *argv: str, code: int = 0) -> str:
-    """The text a command prints; no line passes 100 columns or holds a colour code."""
-    assert main(argv) == code
-    out, err = capsys.readouterr()
-    assert not err
-    assert max(len(line) for line in out.splitlines()) <= 100
-    assert "\x1b" not in out
-    return out
-
-
-# inspect
+from .cli_cases import CONTINUOUS, PLANAR, QUADRUPED, SAMPLES, SEVEN, SIX, Captured, chain, run_json, run_text
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.urdf")), ids=lambda path: path.stem)
@@ -90,19 +51,6 @@ def test_inspect_tells_which_joints_mimic(capsys: Captured) -> None:
     data = run_json(capsys, "inspect", gripper)
     assert [entry["joint"] for entry in data["mimic"]] == [coupling.follower for coupling in robot.couplings]
     assert run_text(capsys, "inspect", gripper).count(" mimics ") == len(robot.couplings) > 0
-
-
-def chain(length: int) -> str:
-    """A serial arm whose names are long enough to need cutting."""
-    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
-    link = '<link name="{0}_{1:04}"><inertial><mass value="1"/>' + inertia + "</inertial></link>"
-    joint = (
-        '<joint name="{0}_{1:04}" type="revolute"><parent link="{2}_{1:04}"/><child link="{2}_{3:04}"/>'
-        '<origin xyz="0.1 0 0"/><axis xyz="0 0.6 0.8"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
-    )
-    links = [link.format("link_" + "x" * 40, i) for i in range(length + 1)]
-    joints = [joint.format("joint_" + "y" * 40, i, "link_" + "x" * 40, i + 1) for i in range(length)]
-    return f'<robot name="chain">{"".join(links + joints)}</robot>'
 
 
 def test_inspect_of_a_long_chain_with_long_names_stays_within_the_terminal(tmp_path: Path, capsys: Captured) -> None:
@@ -175,9 +123,6 @@ def test_limits_files_override_limits(tmp_path: Path, capsys: Captured) -> None:
     assert joints[1]["velocity_limit"] == [0.25]
 
 
-# fk
-
-
 def test_fk_prints_the_closed_form(capsys: Captured) -> None:
     q = [0.3, 0.4]
     data = run_json(capsys, "fk", PLANAR, "--q", *map(str, q))
@@ -225,229 +170,3 @@ def test_fk_with_a_root_joint(capsys: Captured) -> None:
     fixed, floating = (run_json(capsys, "fk", PLANAR, "--root-joint", kind) for kind in ("fixed", "floating"))
     assert len(floating["q"]) == len(fixed["q"]) + 7
     assert floating["poses"] == fixed["poses"]
-
-
-# id, fd
-
-
-def test_id_and_fd_are_inverse(capsys: Captured) -> None:
-    state = ["--q", "0.3", "0.4", "--dq", "0.5", "-0.2"]
-    tau = run_json(capsys, "id", PLANAR, *state, "--ddq", "1", "-2")["tau"]
-    ddq = run_json(capsys, "fd", PLANAR, *state, "--tau", *map(repr, tau.values()))["ddq"]
-    assert list(ddq.values()) == pytest.approx([1, -2], abs=1e-9)
-
-
-def test_id_switches_and_wrench_reach_the_robot(capsys: Captured) -> None:
-    robot = knuckle.PinRobot.from_urdf(PLANAR)
-    wrench = [1.0, -2.0, 0.0, 0.0, 0.0, 0.5]
-    argv = ["id", PLANAR, "--q", "0.3", "0.4", "--dq", "1", "1", "--no-friction", "--no-motor-inertia"]
-    data = run_json(capsys, *argv, "--wrench", *map(str, wrench), "--wrench-frame", "tcp")
-    expected = robot.id(
-        [0.3, 0.4], [1, 1], [0, 0], motor_inertia=False, friction=False, eef_wrench=wrench, eef_wrench_frame="tcp"
-    )
-    assert list(data["tau"].values()) == expected.tolist()
-
-
-def test_torques_are_shown_beside_their_limits(capsys: Captured) -> None:
-    text = run_text(capsys, "id", SEVEN)
-    assert "N m" in text and "%" in text
-
-
-# ik
-
-
-def test_ik_reaches_the_pose_and_answers_the_same_twice(capsys: Captured) -> None:
-    first, second = run_json(capsys, *IK), run_json(capsys, *IK)
-    assert first == second
-    assert first["success"] and first["status"] == "converged"
-    robot = knuckle.PinRobot.from_urdf(SEVEN)
-    target = knuckle.Transformation.from_rpy([0, 3.14159, 0], [0.4, 0.1, 0.5])
-    off = robot.fk(first["q"]).distance(target)
-    assert off.translation <= 1e-5 and off.rotation <= 1e-4
-    assert robot.q_in_joint_limits(first["q"])
-
-
-@pytest.mark.parametrize("method", ["jacobian", "scipy"])
-def test_ik_by_method_and_quaternion(method: str, capsys: Captured) -> None:
-    argv = ["ik", SIX, "--xyz", "0.3", "0.1", "0.4", "--quat-xyzw", "0", "1", "0", "0", "--seed", "3"]
-    data = run_json(capsys, *argv, "--method", method)
-    assert data["success"] and data["method"] == method
-
-
-def test_ik_without_orientation_leaves_the_rotation_free(capsys: Captured) -> None:
-    robot = knuckle.PinRobot.from_urdf(PLANAR)
-    goal = robot.fk([0.5, 0.7]).translation
-    argv = ["ik", PLANAR, "--xyz", *map(repr, goal.tolist()), "--seed", "1"]
-    data = run_json(capsys, *argv)
-    assert data["success"] and data["rotation_error"] is None
-    assert np.linalg.norm(robot.fk(data["q"]).translation - goal) <= 1e-5
-    assert "free" in run_text(capsys, *argv)
-
-
-def test_ik_of_a_frame_that_is_not_the_tcp(capsys: Captured) -> None:
-    robot = knuckle.PinRobot.from_urdf(SIX)
-    frame = robot.joints[3]
-    q = robot.random_configuration(5)
-    goal = robot.fk(q, frame=frame).translation
-    data = run_json(capsys, "ik", SIX, "--frame", frame, "--xyz", *map(repr, goal.tolist()), "--seed", "1")
-    assert data["success"] and data["frame"] == frame
-    assert np.linalg.norm(robot.fk(data["q"], frame=frame).translation - goal) <= 1e-5
-
-
-def test_ik_starts_where_it_is_told(capsys: Captured) -> None:
-    robot = knuckle.PinRobot.from_urdf(SIX)
-    q = robot.random_configuration(8)
-    goal = robot.fk(q)
-    argv = ["ik", SIX, "--xyz", *map(repr, goal.translation.tolist())]
-    argv += ["--quat-xyzw", *map(repr, goal.quat_xyzw.tolist()), "--q-init", *map(repr, q.tolist()), "--no-restart"]
-    data = run_json(capsys, *argv)
-    assert data["success"] and data["restarts"] == 0
-    assert np.allclose(data["q"], q, atol=1e-3)
-
-
-def test_ik_out_of_reach_exits_1_with_the_residual(capsys: Captured) -> None:
-    argv = ["ik", PLANAR, "--xyz", "50", "0", "0", "--seed", "1", "--max-iter", "100"]
-    data = run_json(capsys, *argv, code=1)
-    assert not data["success"] and data["status"] != "converged" and data["position_error"] > 40
-    assert data["status"] in run_text(capsys, *argv, code=1)
-
-
-# demo, doctor
-
-
-@pytest.mark.parametrize("path", [SEVEN, SIX, str(SAMPLES / "scara.urdf"), CONTINUOUS])
-def test_demo_goes_all_the_way(path: str, capsys: Captured) -> None:
-    data = run_json(capsys, "demo", path)
-    assert data == run_json(capsys, "demo", path)
-    assert data["success"]
-    assert max(abs(a) for a in data["acceleration_left"].values()) < 1e-8
-    text = run_text(capsys, "demo", path)
-    for part in ("converged", "N m", "pose reached", "difference"):
-        assert part in text
-
-
-def test_doctor_names_versions_and_the_kernel(capsys: Captured) -> None:
-    from knuckle.robot import native
-
-    data = run_json(capsys, "doctor", code=0)
-    assert data["versions"]["numpy"] == np.__version__
-    assert data["native"]["available"] == native.AVAILABLE
-    assert (data["native"]["isa"] is None) == bool(data["native"]["reason"])
-    assert ("in use" if native.AVAILABLE else native.REASON) in run_text(capsys, "doctor")
-
-
-def test_doctor_exits_1_when_the_kernel_is_broken(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    from knuckle.robot import native
-
-    monkeypatch.delenv("KNUCKLE_NO_NATIVE", raising=False)
-    monkeypatch.setattr(native, "AVAILABLE", False)
-    monkeypatch.setattr(native, "REASON", "undefined symbol: nothing")
-    assert run_json(capsys, "doctor", code=1)["healthy"] is False
-    assert "undefined symbol: nothing" in run_text(capsys, "doctor", code=1)
-
-
-# complaints
-
-
-@pytest.mark.parametrize(
-    ("argv", "says"),
-    [
-        ([], "COMMAND"),
-        (["fly", PLANAR], "fly"),
-        (["fk"], "ROBOT"),
-        (["fk", PLANAR, "--wings"], "--wings"),
-        (["fk", "no_such_file.urdf"], "no_such_file.urdf"),
-        (["fk", str(SAMPLES)], SAMPLES.name),
-        (["fk", str(SAMPLES / "README.md")], "README.md"),
-        (["fk", PLANAR, "--q", "1"], "--q needs 2 numbers, got 1"),
-        (["fk", PLANAR, "--q", "1", "2", "3"], "--q needs 2 numbers, got 3"),
-        (["fk", PLANAR, "--q", "a", "b"], "'a'"),
-        (["fk", PLANAR, "--q", "nan", "0"], "finite"),
-        (["fk", PLANAR, "--q", "-inf", "0"], "finite"),
-        (["fk", PLANAR, "--q", "elbow_x=1"], "elbow_x"),
-        (["fk", PLANAR, "--q", "a=1", "2"], "mixes"),
-        (["fk", PLANAR, "--frame", "tcq"], "tcq"),
-        (["fk", PLANAR, "--tcp", "tcq"], "tcq"),
-        (["fk", PLANAR, "--kind", "some"], "some"),
-        (["fk", DUAL], "tcp"),
-        (["id", PLANAR, "--dq", "1"], "--dq needs 2"),
-        (["id", PLANAR, "--wrench", "1", "2"], "--wrench"),
-        (["id", PLANAR, "--wrench", "1", "2", "3", "4", "5", "x"], "'x'"),
-        (["id", PLANAR, "--wrench", "1", "2", "3", "4", "5", "6", "--wrench-frame", "moon"], "moon"),
-        (["fd", PLANAR, "--tau", "1", "2", "3"], "--tau needs 2"),
-        (["ik", PLANAR], "--xyz"),
-        (["ik", PLANAR, "--xyz", "1", "2"], "--xyz"),
-        (["ik", PLANAR, "--xyz", "1", "2", "nan"], "finite"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--rpy", "0", "0", "0", "--quat-xyzw", "0", "0", "0", "1"], "--rpy"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--quat-xyzw", "0", "0", "0", "0"], "quat"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--method", "jacobean"], "jacobian"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--seed", "-1"], "seed"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--max-iter", "0"], "max_iter"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--max-iter", "many"], "many"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--frame", "tcq"], "tcq"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--position-tolerance", "0"], "--position-tolerance"),
-        (["ik", PLANAR, "--xyz", "1", "0", "0", "--rotation-tolerance", "x"], "--rotation-tolerance"),
-        (["inspect", PLANAR, "--xacro-arg", "x"], "--xacro-arg"),
-        (["inspect", "planar_2"], "planar_2"),
-        (["inspect", PLANAR, "--joint-limits", "none.yaml"], "none.yaml"),
-        (["demo", DUAL], "tcp"),
-        (["doctor", "--q", "1"], "--q"),
-    ],
-    ids=lambda value: " ".join(Path(word).name for word in value) if isinstance(value, list) else None,
-)
-def test_bad_input_is_one_line_on_standard_error_and_exit_2(argv: list[str], says: str, capsys: Captured) -> None:
-    assert main(argv) == 2
-    out, err = capsys.readouterr()
-    assert not out
-    assert err.startswith("knuckle: error: ") and err.count("\n") == 1
-    assert says in err
-
-
-def test_warnings_of_a_lenient_load_go_to_standard_error(tmp_path: Path, capsys: Captured) -> None:
-    path = tmp_path / "weak.urdf"
-    source = Path(PLANAR).read_text(encoding="utf-8")
-    path.write_text(source.replace('effort="', 'effort="0" was="', 1), encoding="utf-8")
-    assert main(["fk", str(path), "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert json.loads(out) and err.startswith("knuckle: warning: ") and err.count("\n") == 1
-    assert main(["fk", str(path), "--strict"]) == 2
-
-
-def test_a_configuration_outside_its_limits_is_taken_with_a_warning(capsys: Captured) -> None:
-    robot = knuckle.PinRobot.from_urdf(PLANAR)
-    assert main(["fk", PLANAR, "--q", "0", "90", "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert list(json.loads(out)["q"].values()) == [0, 90]
-    assert err == f"knuckle: warning: --q is outside the limits of {robot.joints[1]}\n"
-
-
-@pytest.mark.parametrize("argv", [["--help"], ["ik", "--help"], ["--version"]])
-def test_help_and_version(argv: list[str], capsys: Captured) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(argv)
-    assert left.value.code == 0
-    assert "knuckle" in capsys.readouterr().out
-
-
-# as a process
-
-
-def test_the_installed_command_answers_in_a_plain_terminal() -> None:
-    command = Path(sys.executable).with_name("knuckle")
-    done = subprocess.run(
-        [command, "inspect", PLANAR], capture_output=True, env={"PYTHONIOENCODING": "ascii"}, timeout=60, check=False
-    )
-    assert done.returncode == 0 and not done.stderr
-    assert b"`- " in done.stdout and b"?" not in done.stdout
-
-
-def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
-    code = "import sys; from knuckle.cli import main; sys.exit(main(sys.argv[1:]))"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "inspect", QUADRUPED], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout is not None and process.stderr is not None
-    process.stdout.close()
-    with process.stderr as errors:
-        assert errors.read() == b""
-    process.wait(timeout=60)

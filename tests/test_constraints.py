@@ -1,68 +1,35 @@
-"""Constraints: what holds, what does not and why, one by one, along a path, and in inverse kinematics."""
+"""Constraints on joints, tools and collisions."""
 
 from __future__ import annotations
 
-import json
-import pickle
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from knuckle import (
     CartesianSphere,
     CollisionFree,
     ConstraintResult,
     CoterminalJointAngles,
-    CustomConstraint,
     EndEffectorPose,
     EndEffectorVelocity,
     IKStatus,
     InputError,
-    InputTypeError,
     JointBox,
     Obstacle,
     PinRobot,
-    RobotConstraint,
-    RotationAxis,
     SelfCollisionFree,
     Task,
     ToleratedPose,
     Transformation,
-    UnknownNameError,
     UnsupportedError,
     WithinJointLimits,
 )
 
-from .planar_arm import PlanarArm
-from .samples import load, path_of
-
-PLANAR = PlanarArm()
-
-
-@cache
-def scara() -> PinRobot:
-    return load("scara")
-
-
-def agree(constraint: RobotConstraint, robot: Any, q: Any, expected: Any, **motion: Any) -> None:
-    """All three questions have the same answer, for each row and for the whole."""
-    expected = np.asarray(expected, dtype=bool)
-    np.testing.assert_array_equal(constraint.satisfied_along(robot, q, **motion), expected)
-    whole = constraint.check(robot, q, **motion)
-    assert whole.ok == bool(whole) == constraint.is_satisfied(robot, q, **motion) == bool(expected.all())
-    for k, row in enumerate(q):
-        one = {key: value[k] if np.ndim(value) == 2 else value for key, value in motion.items()}
-        assert constraint.is_satisfied(robot, row, **one) == constraint.check(robot, row, **one).ok == expected[k]
-    if not whole.ok:
-        assert not expected[whole.index]
-
-
-# Joints
+from .constraint_cases import PLANAR, agree, arm, scara, wall_through
+from .samples import load
 
 
 def test_position_limits_hold_with_their_bounds() -> None:
@@ -177,9 +144,6 @@ def test_continuous_joints_and_floating_bases_take_the_short_way() -> None:
         JointBox({quadruped.joints[0]: 0.0}).is_satisfied(quadruped, q)
 
 
-# Tools
-
-
 def test_a_pose_of_a_frame() -> None:
     robot, rng = scara(), np.random.default_rng(1)
     q = np.array([robot.random_configuration(rng) for _ in range(20)])
@@ -215,19 +179,6 @@ def test_speeds_equal_finite_differences() -> None:
     assert EndEffectorVelocity(linear + 1e-5, angular + 1e-5).is_satisfied(robot, q, dq)
     assert not EndEffectorVelocity(linear - 1e-5).is_satisfied(robot, q, dq)
     assert not EndEffectorVelocity(max_angular=angular - 1e-5).is_satisfied(robot, q, dq)
-
-
-# Collisions
-
-
-@cache
-def arm() -> PinRobot:
-    return PinRobot.from_urdf(path_of("sixr_arm"))
-
-
-def wall_through(q: Any) -> Task:
-    """A task with a ball where the tool is at q."""
-    return Task([Obstacle.sphere(0.05, Transformation.from_translation(arm().fk(q).translation), id="ball")])
 
 
 def test_clearance_of_obstacles() -> None:
@@ -310,156 +261,3 @@ def test_inverse_kinematics_reports_what_refused(constraint: Any, status: IKStat
     assert not found and found.status is status
     (listed,) = task.constraints
     assert listed.explain(robot, found.q) in found.message
-
-
-# All kinds
-
-
-def test_functions_get_what_they_name() -> None:
-    seen: list[Any] = []
-
-    def watch(robot: Any, q: Any, dq: Any, *, task: Any, tau: Any = None) -> bool:
-        seen.append((robot, q.tolist(), dq.tolist(), tau, task))
-        return bool(q[0] <= 1.0)
-
-    task, constraint = Task(), CustomConstraint(watch)
-    assert constraint.is_satisfied(PLANAR, [1, 0, 0], [4, 5, 6], task=task)
-    assert seen[-1] == (PLANAR, [1.0, 0.0, 0.0], [4.0, 5.0, 6.0], None, task)
-    agree(CustomConstraint(lambda robot, q: bool(q[0] > 0)), PLANAR, np.eye(3), [True, False, False])
-    assert constraint.check(PLANAR, [2, 0, 0]).message == "watch is violated" == constraint.explain(PLANAR, [2, 0, 0])
-    listing = Task(constraints=watch)
-    assert listing.constraints[0].is_satisfied(PLANAR, [0, 0, 0]) and seen[-1][4] is listing
-    with pytest.raises(InputTypeError, match="must return True or False, got 0"):
-        CustomConstraint(lambda robot, q: 0.5).is_satisfied(PLANAR, [0, 0, 0])
-
-
-def test_what_a_function_writes_into_q_is_nobodys_answer() -> None:
-    def spoil(robot: Any, q: Any) -> bool:
-        q[:] = 9.0
-        return True
-
-    q = np.zeros((2, 3))
-    assert CustomConstraint(spoil).is_satisfied(PLANAR, q) and not q.any()
-
-
-def test_objects_of_the_user_keep_their_status() -> None:
-    class Own:
-        status = IKStatus.COLLISION
-
-        def is_satisfied(self, robot: Any, q: Any) -> bool:
-            return False
-
-    (constraint,) = Task(constraints=Own()).constraints
-    assert constraint.status is IKStatus.COLLISION and not constraint.is_satisfied(PLANAR, [0, 0, 0])
-    assert [c.status for c in (WithinJointLimits(), CollisionFree(), JointBox({"a": 0.0}))] == [
-        IKStatus.LIMITS,
-        IKStatus.COLLISION,
-        IKStatus.REJECTED,
-    ]
-
-
-ALL = [
-    WithinJointLimits(),
-    WithinJointLimits(["velocity"]),
-    CollisionFree(0.1),
-    SelfCollisionFree(),
-    JointBox({"a": 0.1}),
-    JointBox({"a": -1}, {"b": 2}),
-    CoterminalJointAngles([0.1, 0.2]),
-    CoterminalJointAngles({"a": 0.1}, 0.2),
-    EndEffectorPose(ToleratedPose(Transformation.identity(), RotationAxis("z")), "tool"),
-    EndEffectorVelocity(None, 1.0),
-]
-
-
-@pytest.mark.parametrize("constraint", ALL, ids=lambda c: c.kind)
-def test_values_survive_json_and_pickle(constraint: RobotConstraint) -> None:
-    assert RobotConstraint.from_dict(json.loads(json.dumps(constraint.to_dict()))) == constraint
-    assert pickle.loads(pickle.dumps(constraint)) == constraint
-    with pytest.raises((AttributeError, TypeError)):
-        constraint.kind = "other"  # type: ignore[misc]
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.integers(0, 2**32), st.integers(0, 6))
-def test_a_path_is_judged_row_by_row(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    q, dq, ddq = rng.uniform(-3.3, 3.3, (3, count, 3))
-    pose = ToleratedPose(PLANAR.fk(rng.uniform(-1, 1, 3), frame="tip"), CartesianSphere(0.6))
-    for constraint in (
-        WithinJointLimits(),
-        JointBox({"joint0": -2.0}, {"joint1": 2.0}),
-        CoterminalJointAngles({"joint0": 1.0}, 2.0),
-        EndEffectorPose(pose, "tip"),
-        EndEffectorVelocity(2.0, 3.0, "tip"),
-    ):
-        one_by_one = [constraint.is_satisfied(PLANAR, *row) for row in zip(q, dq, ddq, strict=True)]
-        np.testing.assert_array_equal(constraint.satisfied_along(PLANAR, q, dq, ddq), np.array(one_by_one, dtype=bool))
-        assert constraint.check(PLANAR, q, dq, ddq).ok == all(one_by_one)
-
-
-def test_one_velocity_goes_with_every_configuration() -> None:
-    constraint = WithinJointLimits("dq")
-    assert constraint.satisfied_along(PLANAR, np.zeros((4, 3)), [0, 0, 2.5]).tolist() == [False] * 4
-    with pytest.raises(InputError, match="batches differ in length"):
-        constraint.satisfied_along(PLANAR, np.zeros((4, 3)), np.zeros((3, 3)))
-
-
-BAD: list[tuple[Any, str]] = [
-    (lambda: WithinJointLimits("speed"), "no part of a motion with limits named 'speed'"),
-    (lambda: WithinJointLimits([]), "parts must name at least one"),
-    (lambda: WithinJointLimits(3), "parts must be names"),
-    (lambda: WithinJointLimits([["q"]]), "no part of a motion"),
-    (lambda: CollisionFree(-0.1), "margin must be at least 0"),
-    (lambda: CollisionFree(np.nan), "margin must be finite"),
-    (lambda: CollisionFree(task=3), "task must be a Task"),
-    (lambda: SelfCollisionFree(-1e-9), "margin must be at least 0"),
-    (lambda: JointBox(), "must bound at least one joint"),
-    (lambda: JointBox({"a": None}), "must bound at least one joint"),
-    (lambda: JointBox({"a": 1}, {"a": 0}), "lower must not exceed upper, got 1 > 0 for joint 'a'"),
-    (lambda: JointBox([0, 1]), "lower must be a mapping"),
-    (lambda: JointBox({3: 1.0}), "lower must have names of joints"),
-    (lambda: JointBox({"a": np.nan}), r"lower\['a'\] must be finite"),
-    (lambda: JointBox({"a": "x"}), r"lower\['a'\] must be an array of numbers"),
-    (lambda: CoterminalJointAngles([0, np.inf]), "q_target must be a finite"),
-    (lambda: CoterminalJointAngles([[0]]), "q_target must be a finite"),
-    (lambda: CoterminalJointAngles({}), "q_target must name at least one"),
-    (lambda: CoterminalJointAngles([0], -1), "tolerance must be at least 0"),
-    (lambda: EndEffectorPose(None), "pose must be a ToleratedPose"),
-    (lambda: EndEffectorPose([1, 2, 3]), "pose must have shape"),
-    (lambda: EndEffectorPose(Transformation(), 3), "frame must be the name"),
-    (lambda: EndEffectorVelocity(), "max_linear or max_angular must be given"),
-    (lambda: EndEffectorVelocity(-1), "max_linear must not be negative"),
-    (lambda: EndEffectorVelocity(np.nan), "max_linear must not be NaN"),
-    (lambda: CustomConstraint(3), "function must be callable"),
-    (lambda: CustomConstraint(lambda robot: True), "function must be callable as"),
-    (lambda: RobotConstraint.from_dict({"kind": "joint_limit", "parts": ["q"]}), "did you mean 'joint_limits'"),
-    (lambda: RobotConstraint.from_dict({"kind": "custom"}), "cannot be read"),
-    (lambda: RobotConstraint.from_dict({"kind": ["q"]}), "no constraint kind"),
-]
-
-
-@pytest.mark.parametrize(("make", "message"), BAD, ids=[message for _, message in BAD])
-def test_impossible_constraints_are_named_errors(make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
-    "constraint", [WithinJointLimits("q"), JointBox({"joint0": 0.0}), CoterminalJointAngles([0, 0, 0])]
-)
-@pytest.mark.parametrize("q", [None, [0, 0], np.full(3, np.nan), "home", np.zeros((2, 2, 3))], ids=str)
-def test_impossible_configurations_are_named_errors(constraint: RobotConstraint, q: Any) -> None:
-    for ask in (constraint.is_satisfied, constraint.check, constraint.satisfied_along):
-        with pytest.raises(InputError, match=r"^q "):
-            ask(PLANAR, q)
-
-
-def test_names_the_robot_does_not_know() -> None:
-    for constraint in (JointBox({"joint9": 0.0}), CoterminalJointAngles({"joint9": 0.0})):
-        with pytest.raises(UnknownNameError, match="no joint named 'joint9'"):
-            constraint.is_satisfied(PLANAR, [0, 0, 0])
-    with pytest.raises(UnknownNameError, match="no frame named 'tipp'; did you mean 'tip'"):
-        EndEffectorVelocity(1.0, frame="tipp").is_satisfied(PLANAR, [0, 0, 0])
-    with pytest.raises(InputError, match=r"q must have shape \(3,\)"):
-        CoterminalJointAngles([0, 0]).is_satisfied(PLANAR, [0, 0, 0])

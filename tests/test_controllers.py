@@ -1,78 +1,23 @@
-"""Controllers as they are used: ports, fleets, live gains, limits, faults, changes of the robots."""
+"""Controllers as they are used: ports, fleets, joints that turn without end, the laws through the adapters."""
 
 from __future__ import annotations
 
 import copy
-import logging
 from typing import Any
 
 import numpy as np
 import pytest
 
-from knuckle import Fleet, InputError, PinRobot, Transformation, eval_jacobian, eval_mass_matrix
+from knuckle import Fleet, PinRobot, Transformation
 from knuckle.controllers import (
-    ControllerJointImpedance,
     ControllerJointImpedanceModelFree,
-    ControllerOperationalSpace,
-    ControllerOperationalSpaceModelFree,
 )
 
 from .controller_paths import either_path  # noqa: F401
+from .controller_setting import ARM, FULL, HEAD, LEGS, MIXED, NULL, RNG, SIX, fill, impedance, operational, torque
 from .planar_arm import PlanarArm
 from .robot_cases import LWA, TILTED, close
-from .samples import load, path_of
-
-ARM, SIX, LEGS, HEAD = load("sevenr_arm"), load("sixr_arm"), load("quadruped"), load("pan_tilt_continuous")
-MIXED = Fleet([ARM, LEGS, SIX, ARM, HEAD, SIX], ["a", "dog", "b", "c", "head", "d"])
-RNG = np.random.default_rng(1)
-FULL = {
-    "use_wrench_feedforward": True,
-    "use_wrench_feedback": True,
-    "wrench_stiffness": 0.5,
-    "motion_selection_axes": [1, 1, 0, 1, 1, 0.5],
-    "wrench_selection_axes": [0, 0, 1, 0, 0, 0.5],
-    "linear_selection_frame_operational": Transformation.from_rpy([0.3, 0.1, -0.4]).quat_xyzw,
-    "operational_frame_pose_world": TILTED,
-    "use_coriolis_compensation": True,
-    "use_bias_acceleration": True,
-    "has_acceleration_feedforward": True,
-}
-NULL = {"use_null_space_control": True, "null_space_stiffness": 20.0, "null_space_damping": 4.0}
-
-
-def fill(controller: Any, robots: Any, seed: int = 0) -> Any:
-    """Inputs with random states and targets."""
-    rng, inputs = np.random.default_rng(seed), controller.input()
-    for port in controller._ports:
-        array = getattr(inputs, port.name)
-        if array is None:
-            continue
-        array[...] = np.abs(rng.normal(size=array.shape)) if port.gain else rng.normal(size=array.shape)
-    if "joint_q" in {port.name for port in controller._ports} and isinstance(robots, Fleet):
-        inputs.joint_q[:] = np.concatenate([robot.random_configuration(rng) for robot in robots.robots])
-    return inputs
-
-
-def torque(controller: Any, inputs: Any) -> np.ndarray:
-    outputs = controller.output()
-    controller.step(inputs=inputs, outputs=outputs, dt=1e-3)
-    return np.asarray(outputs.joint_f)
-
-
-def impedance(robots: Any, **options: Any) -> ControllerJointImpedance:
-    return ControllerJointImpedance(robots, **{"stiffness": 50.0, "damping": 10.0, **options})
-
-
-def operational(robots: Any, **options: Any) -> ControllerOperationalSpace:
-    known = {robot: tool for tool, robot in (("tool", ARM), ("fl_foot", LEGS), ("lens", HEAD))}
-    among = [known.get(robot, "tool") for robot in robots.robots] if isinstance(robots, Fleet) else ["tool"]
-    if isinstance(robots, Fleet) and options.get("articulations"):
-        among = ["tool", "lens"]
-    gains = {"motion_stiffness": 50.0, "motion_damping": 10.0, "tool_sites": sorted(set(among))}
-    return ControllerOperationalSpace(robots, **{**gains, **options})
-
-
-# Ports and properties
+from .samples import path_of
 
 
 def test_ports_start_at_rest_and_at_the_identity() -> None:
@@ -137,9 +82,6 @@ def test_assigning_filling_float32_and_views_are_the_same() -> None:
     np.testing.assert_allclose(outputs.joint_f, expected, rtol=1e-4, atol=1e-4)
 
 
-# One robot alone, and in a fleet
-
-
 @pytest.mark.parametrize(
     "decoupling", [{}, {"use_partial_inertia_decoupling": True}, {"use_inertia_decoupling": False}]
 )
@@ -184,9 +126,6 @@ def test_equal_copies_are_evaluated_together_and_other_robots_apart() -> None:
     moved.set_base_placement(TILTED)
     assert len(impedance(Fleet([ARM, copy.deepcopy(ARM), ARM]))._groups) == 1
     assert len(impedance(Fleet([ARM, moved, SIX, PlanarArm()]))._groups) == 4
-
-
-# The laws through the adapters, term by term
 
 
 def test_joint_impedance_term_by_term() -> None:
@@ -275,9 +214,6 @@ def test_zero_error_gives_zero_torque() -> None:
     np.testing.assert_allclose(tau, 0, atol=1e-11)
 
 
-# Joints that turn without end
-
-
 def test_continuous_joints_go_the_short_way() -> None:
     controller = impedance(HEAD, use_inertia_decoupling=False, use_gravity_compensation=False)
     q = np.array([3.0, -3.0])
@@ -307,268 +243,3 @@ def test_a_posture_of_continuous_joints_goes_the_short_way(tmp_path: Any) -> Non
     turns = 2 * np.pi * np.array([1, -2, 3, 0, -1, 2, 5])
     a = controller.torque(q, endless.fk(q), q_null=q + 0.1)
     np.testing.assert_allclose(controller.torque(q, endless.fk(q), q_null=q + 0.1 + turns), a, atol=1e-10)
-
-
-# Gains, ratios, limits, switches
-
-
-def test_live_gains_are_read_at_every_step() -> None:
-    q, dq, pose = ARM.random_configuration(RNG), RNG.normal(size=7), Transformation.random(3)
-    live = operational(ARM, motion_stiffness=None, motion_damping=None, operational_frame_pose_world=None)
-    for k in (10.0, 30.0):
-        fixed = operational(ARM, motion_stiffness=k, motion_damping=2 * k, operational_frame_pose_world=TILTED)
-        gains = {"motion_stiffness": k, "motion_damping": 2 * k, "operational_frame": TILTED}
-        close(live.torque((q, dq), pose, **gains), fixed.torque((q, dq), pose), 1e-12)
-    own = impedance(ARM, stiffness=None, damping=None)
-    for k in (10.0, 30.0):
-        expected = impedance(ARM, stiffness=k, damping=k / 2).torque((q, dq), q + 1)
-        close(own.torque((q, dq), q + 1, stiffness=k, damping=np.full(7, k / 2)), expected, 1e-13)
-
-
-def test_live_selection_frames_and_wrench_gains() -> None:
-    frame, turn = Transformation.from_rpy([0.3, 0.1, -0.4]).quat_xyzw, Transformation.from_rpy([1.0, 0, 0]).quat_xyzw
-    frames = {"linear_selection_frame_operational": frame, "angular_selection_frame_operational": turn}
-    fixed = operational(Fleet([SIX, SIX]), tool_sites="tool", **(FULL | frames))
-    inputs = fill(fixed, Fleet([SIX, SIX]))
-    options = FULL | {"wrench_stiffness": None} | dict.fromkeys(frames)
-    live = operational(Fleet([SIX, SIX]), tool_sites="tool", **options)
-    given = live.input()
-    for port in live._ports:
-        if getattr(inputs, port.name) is not None:
-            setattr(given, port.name, getattr(inputs, port.name))
-    given.wrench_stiffness[:] = 0.5
-    given.linear_selection_frame_operational[:] = frame
-    given.angular_selection_frame_operational[:] = 3 * turn  # normalised
-    close(torque(live, given), torque(fixed, inputs), 1e-12)
-
-
-def test_a_damping_ratio_is_twice_the_root_of_the_stiffness() -> None:
-    q, dq, pose = ARM.random_configuration(RNG), RNG.normal(size=7), Transformation.random(3)
-    k = RNG.uniform(1, 100, size=6)
-    by_ratio = ControllerOperationalSpace(ARM, tool_sites="tool", motion_stiffness=k, damping_ratio=0.7)
-    plain = operational(ARM, motion_stiffness=k, motion_damping=1.4 * np.sqrt(k))
-    close(by_ratio.torque((q, dq), pose), plain.torque((q, dq), pose), 1e-13)
-    kj = RNG.uniform(1, 100, size=7)
-    joint = ControllerJointImpedance(ARM, stiffness=None, damping_ratio=np.full(7, 0.5))
-    expected = impedance(ARM, stiffness=kj, damping=np.sqrt(kj)).torque((q, dq), q)
-    close(joint.torque((q, dq), q, stiffness=kj), expected, 1e-13)
-    null = NULL | {"null_space_stiffness": kj}
-    ratio = {key: value for key, value in null.items() if key != "null_space_damping"} | {
-        "null_space_damping_ratio": 1.0
-    }
-    expected = operational(ARM, **(null | {"null_space_damping": 2 * np.sqrt(kj)})).torque((q, dq), pose, q_null=q + 1)
-    close(operational(ARM, **ratio).torque((q, dq), pose, q_null=q + 1), expected, 1e-13)
-
-
-def test_torque_limits() -> None:
-    q = np.array([0.2, 0.6, -0.3, -1.3, 0.4, 1.1, 0.5])
-    free = impedance(ARM, stiffness=1e4).torque(q, q + 1)
-    limits = ARM.joint_torque_limits
-    assert (np.abs(free) > limits).any()
-    clipped = impedance(ARM, stiffness=1e4, torque_limits="robot").torque(q, q + 1)
-    np.testing.assert_array_equal(clipped, np.clip(free, -limits, limits))
-    scaled = impedance(ARM, stiffness=1e4, torque_limits=limits, torque_limit_mode="scale").torque(q, q + 1)
-    np.testing.assert_allclose(scaled, free * (limits / np.abs(free)).min(), rtol=1e-12)
-    assert (np.abs(operational(ARM, torque_limits=3.0).torque(q, Transformation.random(1))) <= 3.0).all()
-
-
-def test_switches_may_differ_from_robot_to_robot() -> None:
-    fleet = Fleet([ARM] * 3)
-    switches = {"use_gravity_compensation": [True, False, True], "use_inertia_decoupling": [False, True, True]}
-    controller = impedance(fleet, **switches)
-    inputs = fill(controller, fleet)
-    tau = torque(controller, inputs)
-    for i in range(3):
-        same = impedance(fleet, **{name: values[i] for name, values in switches.items()})
-        np.testing.assert_allclose(torque(same, inputs)[7 * i : 7 * i + 7], tau[7 * i : 7 * i + 7], rtol=1e-12)
-
-
-# Faults
-
-
-@pytest.mark.parametrize("kind", [impedance, operational])
-def test_nan_of_one_robot_stays_there_and_is_reported(kind: Any, caplog: pytest.LogCaptureFixture) -> None:
-    fleet = Fleet([ARM, ARM, SIX, ARM], ["w", "x", "y", "z"])
-    controller = kind(fleet) if kind is impedance else kind(fleet, tool_sites="tool")
-    inputs = fill(controller, fleet)
-    expected = torque(controller, inputs)
-    assert not controller.faults.any()
-    inputs.joint_q[8] = np.nan
-    with caplog.at_level(logging.WARNING):
-        tau = torque(controller, inputs)
-        torque(controller, inputs)
-    assert np.isnan(tau[7:14]).all()
-    np.testing.assert_allclose(np.delete(tau, range(7, 14)), np.delete(expected, range(7, 14)), rtol=1e-12, atol=1e-12)
-    assert controller.faults.tolist() == [False, True, False, False]
-    assert [record.getMessage() for record in caplog.records if "'x'" in record.getMessage()].__len__() == 1
-    inputs.joint_q[8] = 0.1
-    torque(controller, inputs)
-    assert not controller.faults.any()
-    inputs.joint_q[14] = np.inf
-    torque(controller, inputs)
-    controller.reset()
-    assert not controller.faults.any()
-
-
-def test_targets_that_are_nan_stay_with_their_robot() -> None:
-    fleet = Fleet([ARM, ARM])
-    controller = operational(fleet, tool_sites="tool", **FULL, **NULL)
-    inputs = fill(controller, fleet)
-    expected = torque(controller, inputs)
-    for name in ("desired_tool_pose_operational", "desired_wrench_world", "desired_twist_operational"):
-        spoilt = copy.deepcopy(inputs)
-        getattr(spoilt, name)[1, :] = np.nan
-        tau = torque(controller, spoilt)
-        np.testing.assert_allclose(tau[:7], expected[:7], rtol=1e-12)
-        assert np.isnan(tau[7:]).all()
-
-
-def test_an_uncontrolled_robot_is_not_evaluated() -> None:
-    controller = impedance(MIXED, articulations=["a", "c"])
-    inputs = fill(controller, MIXED)
-    expected = torque(controller, inputs)
-    inputs.joint_q[MIXED.q_offsets[1] : MIXED.q_offsets[3]] = np.nan
-    np.testing.assert_array_equal(torque(controller, inputs), expected)
-    assert not controller.faults.any()
-
-
-# Borrowed robots
-
-
-def test_robots_are_not_moved_and_their_changes_are_seen() -> None:
-    robot = copy.deepcopy(ARM)
-    q, q_des = robot.random_configuration(RNG), robot.random_configuration(RNG)
-    before = robot.q.copy(), robot.model.copy()
-    controller, tool = impedance(robot), operational(robot)
-    level = controller.torque(q, q_des)
-    tool.torque(q, Transformation.random(1))
-    assert (robot.q == before[0]).all() and robot.model == before[1]
-    robot.set_base_placement(TILTED)
-    close(controller.torque(q, q_des), impedance(robot).torque(q, q_des), 1e-13)
-    assert np.abs(controller.torque(q, q_des) - level).max() > 0.1
-    robot.model.armature = np.full(7, 5.0)
-    robot.refresh()
-    close(controller.torque(q, q_des), impedance(robot).torque(q, q_des), 1e-13)
-    tool.torque(q, Transformation.random(1))
-    np.testing.assert_allclose(tool.tool_pose_world[0, :3], robot.fk(q).translation, atol=1e-13)
-
-
-def test_any_robot_will_do() -> None:
-    robot = PlanarArm(base_placement=TILTED)
-    q, dq = np.array([0.3, 0.5, -0.4]), np.array([0.1, -0.2, 0.3])
-    expected = robot.crba(q) @ (50.0 * (0.2 - q) - 10.0 * dq) + robot.rnea(q, dq, 0 * dq)
-    close(impedance(robot).torque((q, dq), [0.2] * 3), expected, 1e-12)
-    tau = operational(robot, tool_sites="tip", use_coriolis_compensation=True).torque((q, dq), robot.fk(q))
-    assert np.isfinite(tau).all() and operational(robot, tool_sites="tip").controlled_robot_count == 1
-    with pytest.raises(NotImplementedError):
-        _ = operational(robot, tool_sites="tip").tool_body
-
-
-# Without a model
-
-
-def test_joint_impedance_without_a_model_is_the_same() -> None:
-    fleet = Fleet([ARM, SIX, ARM])
-    based, free = impedance(fleet), ControllerJointImpedanceModelFree([7, 6, 7], stiffness=50.0, damping=10.0)
-    inputs, given = fill(based, fleet), free.input()
-    for name in ("joint_q", "joint_qd", "joint_q_des", "joint_qd_des"):
-        setattr(given, name, getattr(inputs, name))
-    parts = [inputs.joint_q[:7], inputs.joint_q[7:13], inputs.joint_q[13:]]
-    rates = [inputs.joint_qd[:7], inputs.joint_qd[7:13], inputs.joint_qd[13:]]
-    given.mass_matrix = eval_mass_matrix(fleet, inputs.joint_q)
-    given.gravity_force = np.concatenate([r.gravity_force(q) for r, q in zip(fleet.robots, parts, strict=True)])
-    states = zip(fleet.robots, parts, rates, strict=True)
-    given.coriolis_force = np.concatenate([r.coriolis_force(q, dq) for r, q, dq in states])
-    np.testing.assert_allclose(torque(free, given), torque(based, inputs), rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize("options", [{}, FULL, NULL, FULL | NULL | {"use_motion_wrench_projection": True}])
-def test_operational_space_without_a_model_is_the_same(options: dict[str, Any]) -> None:
-    fleet = Fleet([ARM, SIX, ARM]) if "use_null_space_control" not in options else Fleet([ARM, ARM])
-    sizes = [robot.nv for robot in fleet.robots]
-    based = operational(fleet, tool_sites="tool", **options)
-    free = ControllerOperationalSpaceModelFree(sizes, motion_stiffness=50.0, motion_damping=10.0, **options)
-    inputs, given = fill(based, fleet), free.input()
-    for port in based._ports:
-        if port.off is None and getattr(given, port.name) is not None:
-            setattr(given, port.name, getattr(inputs, port.name))
-    expected = torque(based, inputs)
-    given.tool_pose_world, given.tool_twist_world = based.tool_pose_world, based.tool_twist_world
-    given.jacobian_world = eval_jacobian(fleet, inputs.joint_q, frames="tool")
-    given.mass_matrix = eval_mass_matrix(fleet, inputs.joint_q)
-    q = np.split(inputs.joint_q, fleet.q_offsets[1:-1])
-    dq = np.split(inputs.joint_qd, fleet.qd_offsets[1:-1])
-    robots = list(zip(fleet.robots, q, dq, strict=True))
-    given.gravity_force = np.concatenate([r.gravity_force(q) for r, q, _ in robots])
-    if given.coriolis_force is not None:
-        given.coriolis_force = np.concatenate([r.coriolis_force(q, dq) for r, q, dq in robots])
-    if given.bias_acceleration_world is not None:
-        rows = [r.jacobian_derivative(q, dq, "tool", LWA) @ dq for r, q, dq in robots]
-        given.bias_acceleration_world = np.array(rows)
-    np.testing.assert_allclose(torque(free, given), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
-
-
-# The short way for scripts
-
-
-def test_scripts_speak_of_joints_by_name() -> None:
-    controller = impedance(ARM)
-    q = ARM.random_configuration(RNG)
-    q_des = ARM.q.copy()
-    q_des[[1, 4]] = 0.3, -0.2
-    tau = controller.torque(q, {"joint2": 0.3, "joint5": -0.2}, dq_des={"joint1": 0.5})
-    np.testing.assert_array_equal(tau, controller.torque((q, np.zeros(7)), q_des, dq_des=[0.5, 0, 0, 0, 0, 0, 0]))
-    robot = copy.deepcopy(ARM)
-    robot.update_configuration(q, 0.1 * q)
-    np.testing.assert_array_equal(controller.torque(robot, q_des), controller.torque((q, 0.1 * q), q_des))
-    np.testing.assert_array_equal(impedance(robot).torque(), impedance(robot).torque((q, 0.1 * q), q))
-    tool = operational(robot, operational_frame_pose_world=TILTED)
-    expected = tool.torque((q, 0 * q), TILTED.inverse @ robot.fk(q))
-    np.testing.assert_allclose(tool.torque((q, 0 * q)), expected, atol=1e-9)
-    close(tool.torque(q, TILTED.homogeneous), tool.torque(q, np.r_[TILTED.translation, TILTED.quat_xyzw]), 1e-12)
-
-
-def test_scripts_are_for_one_robot() -> None:
-    with pytest.raises(InputError, match="use step"):
-        impedance(Fleet([ARM, ARM])).torque(ARM.q, ARM.q)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
-def test_whatever_one_robot_is_given_the_other_does_not_notice(value: float) -> None:
-    fleet = Fleet([ARM, ARM])
-    live = {"motion_stiffness": None, "motion_damping": None, "wrench_stiffness": None}
-    live |= {"null_space_stiffness": None, "null_space_damping": None, "operational_frame_pose_world": None}
-    for options in ({}, {"use_partial_inertia_decoupling": True}, {"use_inertia_decoupling": False}):
-        compensated = {} if "use_inertia_decoupling" not in options else {"use_bias_acceleration": False}
-        controller = operational(fleet, **(FULL | NULL | live | options | compensated))
-        inputs = fill(controller, fleet)
-        expected = torque(controller, inputs)
-        for port in controller._ports:
-            if port.off is None:
-                spoilt = copy.deepcopy(inputs)
-                getattr(spoilt, port.name).reshape(-1)[0] = value
-                np.testing.assert_allclose(torque(controller, spoilt)[7:], expected[7:], rtol=1e-11, err_msg=port.name)
-
-
-def test_robots_that_differ_in_their_base_alone_are_evaluated_together() -> None:
-    places = [TILTED, Transformation.from_rpy([0, 0, 1.0], [3.0, -2.0, 0.5]), Transformation.from_rpy([0, 0, -2.0])]
-    level = [copy.deepcopy(ARM) for _ in range(4)]
-    for robot, place in zip(level, [*places, Transformation.identity()], strict=True):
-        robot.set_base_placement(place)
-    fleet = Fleet(level)
-    for kind in (impedance(fleet), operational(fleet, tool_sites="tool", **FULL, **NULL)):
-        assert [len(group.members) for group in kind._groups] == [1, 3]  # gravity points elsewhere in the tilted one
-        inputs = fill(kind, fleet)
-        together = torque(kind, inputs)
-        for i, robot in enumerate(level):
-            one = impedance(robot) if isinstance(kind, ControllerJointImpedance) else operational(robot, **FULL, **NULL)
-            own = one.input()
-            for port in one._ports:
-                if port.off is None:
-                    array = getattr(inputs, port.name)
-                    setattr(own, port.name, array[7 * i : 7 * i + 7] if array.ndim == 1 else array[i : i + 1])
-            close(together[7 * i : 7 * i + 7], torque(one, own), 1e-10)
-    level[1].model.armature = np.full(7, 0.1)
-    level[1].refresh()
-    level[2].add_frame("camera", "tool", TILTED)
-    assert len(impedance(fleet)._groups) == 4
