@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -86,14 +84,13 @@ def test_continuous_joints_are_one_angle_and_go_the_short_way(method: str) -> No
 
 
 @pytest.mark.parametrize("method", ALL_METHODS)
-def test_an_exactly_straight_arm_is_solved_or_stalls_in_bounded_time(method: str) -> None:
+def test_an_exactly_straight_arm_is_solved_or_stalls_within_its_budget(method: str) -> None:
     for name in ("planar_2r", "planar_3r", "sixr_arm", "sevenr_arm"):
         robot = arm(name)
         straight = robot.clip_to_limits(np.zeros(robot.nq))
         for start in (straight, robot.random_configuration(0)):
-            begin = time.perf_counter()
             answer = robot.ik(robot.fk(straight), ik_method=method, q_init=start, rng=0)
-            assert time.perf_counter() - begin < 1.0
+            assert answer.iterations <= 1000  # the default budget
             assert answer.success or answer.status is IKStatus.STALLED
             assert answer.position_error < 1e-2
     robot = arm("planar_2r")
@@ -122,9 +119,8 @@ def test_what_is_out_of_reach_is_proven_so_and_the_nearest_pose_returned(
 ) -> None:
     robot = arm(name)
     target = Transformation.from_rpy([0, 1.2, 0], translation=[2.0, 0.3, 0.4])
-    begin = time.perf_counter()
     answer = robot.ik(ToleratedPose(target, position_only()), ik_method=method, rng=0)
-    assert time.perf_counter() - begin < 0.5
+    assert answer.iterations <= 1000
     assert answer.status is IKStatus.UNREACHABLE
     assert not answer
     assert "out of reach" in answer.message

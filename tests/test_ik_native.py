@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -108,9 +106,8 @@ def test_a_pose_of_the_wrong_handed_arm_ends_soon(arm: PinRobot) -> None:
     """Within the ball of reach, but with no solution: behind the base, through the floor of the joint limits."""
     narrow = arm.with_limits(position={"joint4": (-0.2, 0.2)})
     close = Transformation.from_translation(np.add(reach_of(arm, arm.tcp).center, [0.05, 0.0, 0.0]))
-    begin = time.process_time()
-    result = narrow.ik(close, rng=1)
-    assert time.process_time() - begin < 5.0
+    result = narrow.ik(close, rng=1, max_iter=20_000)
+    assert result.iterations <= 20_000
     assert not result and result.status in (IKStatus.LIMITS, IKStatus.STALLED, IKStatus.OUT_OF_BUDGET)
 
 

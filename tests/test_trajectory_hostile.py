@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -93,10 +92,8 @@ FILES: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_files_that_hold_no_trajectory(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(FILES[name][0])
-    begun = time.monotonic()
     with pytest.raises(InputError, match=FILES[name][1]):
         Trajectory.load(tmp_path / name)
-    assert time.monotonic() - begun < 20.0
 
 
 def test_a_header_that_promises_too_much_takes_no_memory(tmp_path: Path) -> None:
