@@ -83,7 +83,7 @@ class JointSolve:
         self._weight = scalar(posture_weight, "posture_weight", minimum=0.0)
         self._strict = flag(posture_strict, "posture_strict")
         scale = one_of(mode, MODES, "mode") == "scale"
-        self._manner = Manner(weights, eps, scale, margin, self.bounds.dt)
+        self._manner = Manner(weights, eps, scale, margin, self.bounds.dt, self.bounds.masked)
 
     def new_dt(self, dt: float) -> None:
         """Bounds for another period."""

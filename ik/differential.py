@@ -95,7 +95,7 @@ class DifferentialIK:
             position=position_limits,
             joint_mask=joint_mask,
         )
-        self._manner = Manner(row_weights, eps, mode == "scale", margin, self.bounds.dt)
+        self._manner = Manner(row_weights, eps, mode == "scale", margin, self.bounds.dt, self.bounds.masked)
         self._share = -math.expm1(-self._pull * self.bounds.dt) / self.bounds.dt
 
     @property

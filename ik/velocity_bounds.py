@@ -83,6 +83,11 @@ class VelocityBounds:
         """Greatest speeds in force (nv,), 0 at joints that may not move."""
         return self._speed.copy()
 
+    @property
+    def masked(self) -> bool:
+        """Whether some degree of freedom may not move at all."""
+        return bool((self._speed == 0.0).any())
+
     def at(self, q: Array, before: Array) -> tuple[Array, Array]:
         """Lower and upper bound (nv,) of the velocity from q (nq,) on, after the velocity `before` (nv,)."""
         x = q if self._flat else np.where(self._coordinate >= 0, q[self._coordinate], 0.0)

@@ -67,6 +67,8 @@ class Manner(NamedTuple):
     """sigma0, relative, see `velocity_singularity`."""
     dt: float = 0.0
     """How long a velocity is held [s]."""
+    masked: bool = True
+    """Whether some joints may not move at all; only False is a promise."""
 
 
 PLAIN = Manner()
@@ -139,7 +141,9 @@ def solve_trusted(
             J, twist, VelocityStatus.INVALID, f"the Jacobian or the twist is not finite, or beyond {LARGEST:g}"
         )
     share, dq = 1.0, None
-    rows = held_back(J, twist, lower, upper, manner.weights, manner.margin, manner.dt) if manner.margin else None
+    rows = None
+    if manner.margin:
+        rows = held_back(J, twist, lower, upper, manner.weights, manner.margin, manner.dt, manner.masked)
     if not J.shape[1]:
         dq = np.zeros(0)
     elif manner.scale:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..robot.arrays import Array
 
@@ -30,7 +31,14 @@ _LEVERS = (1e-2, 1e3)
 
 
 def held_back(
-    J: Array, twist: Array, lower: Array, upper: Array, weights: Array | None, margin: float, dt: float
+    J: Array,
+    twist: Array,
+    lower: Array,
+    upper: Array,
+    weights: Array | None,
+    margin: float,
+    dt: float,
+    masked: bool = True,
 ) -> Array | None:
     """Rows (k, nv), the length of each the root of its p_i; None where nothing is near singular.
 
@@ -42,18 +50,20 @@ def held_back(
         weights: Of the rows of J (m,); None is 1.
         margin: sigma0, relative.
         dt: How long the velocity is held [s]; 0 for none.
+        masked: Whether some joints may not move at all.
     """
     if weights is not None:
         root = np.sqrt(weights)
         J, twist = J * root[:, None], twist * root
+    if len(J) == 6 <= J.shape[1] and not masked and _regular(J, margin):
+        return None
     levels = _levels(J)
     scaled = J if levels is None else J * levels[:, None]
-    fixed = lower == upper
-    if fixed.any():
-        scaled = np.where(fixed, 0.0, scaled)
+    if masked:
+        scaled = np.where(lower == upper, 0.0, scaled)
     square = float((scaled * scaled).sum())
     sigma0 = margin * math.sqrt(square)
-    if square == 0.0 or _all_above(scaled[:, ~fixed] if fixed.any() else scaled, sigma0):
+    if square == 0.0:
         return None
     _, sigma, Vt = np.linalg.svd(scaled, full_matrices=False)
     near = (sigma < sigma0) & (sigma > _BLIND * sigma[0])
@@ -79,11 +89,19 @@ def _levels(J: Array) -> Array | None:
     return np.array((1.0, 1.0, 1.0, lever, lever, lever))
 
 
-def _all_above(J: Array, sigma0: float) -> bool:
-    """Whether tr((J J^T)^-1) sigma0^2 <= 1, which proves that no singular value is below sigma0."""
-    A = J @ J.T if J.shape[0] <= J.shape[1] else J.T @ J
-    try:
-        trace = float(np.linalg.inv(A).trace())
-    except np.linalg.LinAlgError:
+def _regular(J: Array, margin: float) -> bool:
+    """Whether tr((S J J^T S)^-1) sigma0^2 <= 1, which proves that no singular value is below sigma0; False tells nothing.
+
+    S are the levels; the cheap way to know where nothing has to be held back, which is almost everywhere.
+    """
+    G = J @ J.T
+    a, b, c, d, e, f = G.diagonal().tolist()
+    linear, angular = a + b + c, d + e + f
+    if linear == 0.0 or angular == 0.0:
         return False
-    return 0.0 < trace * sigma0 * sigma0 <= 1.0
+    lever2 = min(max(linear / angular, _LEVERS[0] ** 2), _LEVERS[1] ** 2)
+    factor, failed = dpotrf(G, lower=1, clean=0)
+    if failed:
+        return False
+    a, b, c, d, e, f = dpotri(factor, lower=1, overwrite_c=1)[0].diagonal().tolist()
+    return 0.0 < (a + b + c + (d + e + f) / lever2) * margin * margin * (linear + lever2 * angular) <= 1.0)
