@@ -90,9 +90,9 @@ def _levels(J: Array) -> Array | None:
 
 
 def _regular(J: Array, margin: float) -> bool:
-    """Whether tr((S J J^T S)^-1) sigma0^2 <= 1, which proves that no singular value is below sigma0; False tells nothing.
+    """Whether tr((S J J^T S)^-1) sigma0^2 <= 1, which proves that no singular value is below sigma0.
 
-    S are the levels; the cheap way to know where nothing has to be held back, which is almost everywhere.
+    S are the levels; False tells nothing. The cheap way to know where nothing has to be held back, which is almost everywhere.
     """
     G = J @ J.T
     a, b, c, d, e, f = G.diagonal().tolist()
@@ -104,4 +104,4 @@ def _regular(J: Array, margin: float) -> bool:
     if failed:
         return False
     a, b, c, d, e, f = dpotri(factor, lower=1, overwrite_c=1)[0].diagonal().tolist()
-    return 0.0 < (a + b + c + (d + e + f) / lever2) * margin * margin * (linear + lever2 * angular) <= 1.0)
+    return bool(0.0 < (a + b + c + (d + e + f) / lever2) * margin * margin * (linear + lever2 * angular) <= 1.0)
