@@ -92,7 +92,7 @@ def _levels(J: Array) -> Array | None:
 def _regular(J: Array, margin: float) -> bool:
     """Whether tr((S J J^T S)^-1) sigma0^2 <= 1, which proves that no singular value is below sigma0.
 
-    S are the levels; False tells nothing. The cheap way to know where nothing has to be held back, which is almost everywhere.
+    S are the levels; False tells nothing. The cheap way to know where nothing has to be held back: almost everywhere.
     """
     G = J @ J.T
     a, b, c, d, e, f = G.diagonal().tolist()

@@ -83,7 +83,7 @@ LARGEST = 1e12
 
 def believable(array: Array) -> bool:
     """Whether a short vector holds no NaN, no infinity and nothing beyond `LARGEST`, all entries together."""
-    return sum(map(abs, array.tolist())) <= LARGEST  # in Python's floats, which overflow without a warning
+    return bool(sum(map(abs, array.tolist())) <= LARGEST)  # in Python's floats, which overflow without a warning
 
 
 def bounds(value: Any, size: int, name: str) -> Array:
