@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arrays import Array, refuse_look_alikes
+from ..robot.arrays import Array, _as_float
 from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet import IndexedView
 
@@ -53,16 +53,10 @@ class Port:
             return value
         if value is None:
             raise InputTypeError(f"inputs.{self.name} is None; it must be an array of shape {self.shape}")
-        refuse_look_alikes(value, f"inputs.{self.name}")
-        try:
-            array = np.asarray(value)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"inputs.{self.name} is not a rectangular array of numbers: {error}") from None
-        if array.dtype.kind not in "fiu":
-            raise InputTypeError(f"inputs.{self.name} must be numbers, got {type(value).__name__} ({array.dtype})")
+        array = _as_float(value, f"inputs.{self.name}")
         if array.shape != self.shape:
             raise InputError(f"inputs.{self.name} must have shape {self.shape}, got {array.shape}")
-        return array.astype(np.float64, copy=False)
+        return array
 
     def refuse(self, value: Any) -> None:
         """A port that is off must stay None."""

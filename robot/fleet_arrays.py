@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array, refuse_look_alikes
+from .arrays import Array, _as_float, refuse_look_alikes
 from .errors import InputError, InputTypeError
 from .fleet import Fleet, as_fleet
 
@@ -25,16 +25,10 @@ def flat(value: Any, size: int, name: str) -> Array:
 
 def shaped(value: Any, shape: tuple[int, ...], name: str) -> Array:
     """`value` as float64 of exactly this shape; NaN is let through, it stays with its robot."""
-    refuse_look_alikes(value, name)
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{name} is not a rectangular array of numbers: {error}") from None
-    if array.dtype.kind not in "fiu":
-        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__} ({array.dtype})")
+    array = _as_float(value, name)
     if array.shape != shape:
         raise InputError(f"{name} must have shape {shape}, got {array.shape}")
-    return array.astype(np.float64, copy=False)
+    return array
 
 
 def robots_asked(fleet: Fleet, mask: Any) -> NDArray[np.bool_]:
