@@ -76,7 +76,9 @@ def retime(
         found = solver.compute_trajectory(0.0, 0.0)
     if found is None:
         raise InputError("no motion from rest to rest keeps the limits along this path: torques are short somewhere")
-    return _kept(robot, course, found, step, settings, limited)
+    result = _kept(robot, course, found, step, settings, limited)
+    given = _uniform(course, settings, limited)
+    return given if given is not None and given.duration < result.duration else result
 
 
 def _bounds(kinds: Any, robot: RobotBase, settings: Options, torque: bool) -> list[Any]:
@@ -118,7 +120,8 @@ def _path(toppra: Any, course: Course, count: int, tolerance: float) -> Any:
     if off > tolerance:
         raise InputError(
             f"the path has corners, such as turning points: a smooth one leaves it by {off:.2g} rad or m, "
-            f"path_tolerance is {tolerance:g}; take more gridpoints, or retime the parts between the corners"
+            f"path_tolerance is {tolerance:g}; give dq, 0 at both ends, take more gridpoints, or retime the parts "
+            "between the corners"
         )
     return path
 
@@ -134,6 +137,25 @@ def _kept(robot: RobotBase, course: Course, found: Any, step: float, settings: O
             return result
         result = result.slowed(factor * (1.0 + 1e-9))
     raise InputError("no slowing down keeps the limits along this path: torques at rest pass them somewhere")
+
+
+def _uniform(course: Course, settings: Options, torque: bool) -> Trajectory | None:
+    """The motion as it was given, at the pace that just keeps every limit: rest to rest it is a motion along the path.
+
+    Where samples back up at their ends, as a spline without end velocities does, the search along the path crawls.
+    """
+    spec = course.trajectory
+    ends = [spec.at(float(time), order=1) for time in (spec.t[0], spec.t[-1])]
+    peak = rate_peaks(course, KINDS[0], settings.scales[KINDS[0]] * course.robot.limits.velocity)
+    if peak is None or float(np.abs(ends).max()) > 0.05 * float(peak.value.max(initial=0.0)):
+        return None
+    result = spec.slowed(1e-3)  # so fast that the limits are passed, and the factor says by how much
+    for _ in range(_ROUNDS):
+        factor = _excess(Course(course.robot, result, result.path), settings, torque)
+        if factor <= 1.0:
+            return result
+        result = result.slowed(factor * (1.0 + 1e-9))
+    return None
 
 
 def _excess(course: Course, settings: Options, torque: bool) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import Check, TrajectoryReport, check_trajectory
-from ..robot import InputError, PinRobot, Task, Trajectory, Transformation
+from ..robot import CartesianSphere, InputError, PinRobot, Task, ToleratedPose, Trajectory, Transformation
 from ..robot.arrays import scalar
 from ..view import to_html
 from ..view.html import embedded
@@ -64,8 +64,8 @@ def _add_trajectory(kinds: Commands) -> None:
     space.add_argument("--safety-margin", default="0", metavar="M", help="distance that counts as a collision")
     space.add_argument("--resolution", default="1e-3", metavar="M", help="of clearances, default %(default)s")
     space.add_argument("--no-collisions", action="store_true", help="leave collisions out")
-    space.add_argument("--goal-xyz", nargs=3, metavar=("X", "Y", "Z"), help="where the tool has to end [m]")
-    space.add_argument("--goal-rpy", nargs=3, metavar=("R", "P", "Y"), help="and how it is turned (default: 0 0 0)")
+    space.add_argument("--goal-xyz", nargs=3, metavar=("X", "Y", "Z"), help="where the tool has to end [m], to 0.1 mm")
+    space.add_argument("--goal-rpy", nargs=3, metavar=("R", "P", "Y"), help="and how it is turned (default: any)")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--html", metavar="FILE", help="write a page with table, plots and the robot in motion, complete in itself"
@@ -115,9 +115,11 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.payload_com is not None:
         options["payload_com"] = sized_numbers(arguments.payload_com, 3, "--payload-com")
     if arguments.goal_xyz is not None:
-        turn = arguments.goal_rpy or ["0", "0", "0"]
-        rpy = sized_numbers(turn, 3, "--goal-rpy")
-        options["goal"] = Transformation.from_rpy(rpy, sized_numbers(arguments.goal_xyz, 3, "--goal-xyz"))
+        xyz = sized_numbers(arguments.goal_xyz, 3, "--goal-xyz")
+        if arguments.goal_rpy is None:  # a place, with any rotation
+            options["goal"] = ToleratedPose(Transformation.from_translation(xyz), CartesianSphere(1e-4))
+        else:
+            options["goal"] = Transformation.from_rpy(sized_numbers(arguments.goal_rpy, 3, "--goal-rpy"), xyz)
     elif arguments.goal_rpy is not None:
         raise InputError("--goal-rpy goes with --goal-xyz")
     return options

@@ -167,3 +167,16 @@ def test_collisions_are_those_of_a_thousand_samples(name: str) -> None:
         assert (not report["self_collision"].ok, not report["scene_collision"].ok) == contact
         seen.append(contact)
     assert 0 < np.sum(seen) < 16
+
+
+def test_retiming_never_crawls_where_the_samples_back_up_at_their_ends() -> None:
+    """A spline without end velocities backs up a little: the search along the path took 118 s for a motion of 1 s."""
+    pytest.importorskip("toppra")
+    from knuckle.checks import retime
+
+    s = np.linspace(0.0, 1.0, 11)
+    way = (10 * s**3 - 15 * s**4 + 6 * s**5)[:, None] * [2.0, 0.8, 0.0, -0.5, 0.0, 0.3, 0.0]
+    arm = PinRobot.from_urdf(path_of("sevenr_arm")).with_limits(acceleration=10.0)
+    path = Trajectory(s, np.array([0.0, 0.5, 0.0, -1.4, 0.0, 1.2, 0.0]) + way, names=arm.joints)
+    found = retime(arm, path, gridpoints=700)
+    assert found.duration < 2.0 and check_trajectory(arm, found).feasible

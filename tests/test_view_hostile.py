@@ -95,3 +95,47 @@ def test_the_server_answers_to_the_names_of_this_machine_only() -> None:
 def test_nothing_but_the_loopback_interface_is_listened_to() -> None:
     with view.show(ARM, open_browser=False) as window:
         assert window.url.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("speed", [0, -1, "x", None, np.nan, np.inf, [1, 2]])
+def test_speeds_that_are_none_are_refused_before_anything_is_shown(speed: Any) -> None:
+    with pytest.raises(KnuckleError):
+        ARM.to_html(trajectory=[BENT, BENT + 0.1], speed=speed)
+    with ARM.visualize(open_browser=False) as window:
+        with pytest.raises(KnuckleError):
+            view.show(load("planar_2r"), window, trajectory=np.zeros((2, 2)), speed=speed)
+        assert window.names == ["sevenr_arm"]
+
+
+def test_a_closed_window_takes_nothing() -> None:
+    window = ARM.visualize(open_browser=False)
+    window.close()
+    with pytest.raises(InputError, match="closed"):
+        view.show(load("planar_2r"), window)
+    assert window.names == ["sevenr_arm"]
+
+
+def test_what_is_shown_next_ends_a_film() -> None:
+    with ARM.visualize(open_browser=False, trajectory=[BENT, BENT + 0.1]) as window:
+        assert window._film is not None
+        ARM.visualize(window, q=BENT)
+        assert window._film is None  # nor is a browser told of it that comes late
+
+
+@pytest.mark.parametrize("name", ["__SCENE__", "__MESHCAT__ __PAGE__", "__START__"])
+def test_names_that_look_like_places_of_the_page_are_names(name: str) -> None:
+    plain, odd = ARM.to_html(name="ordinary"), ARM.to_html(name=name)
+    assert abs(len(plain) - len(odd)) < 2000 and f"<title>{name} - knuckle" in odd
+
+
+def test_a_plane_stands_apart_from_an_obstacle_called_floor() -> None:
+    task = Task([Obstacle.sphere(0.1, id="floor"), Obstacle.plane(id="ground")])
+    page = ARM.to_html(task=task)
+    assert "/obstacles/floor" in page and "/floors/ground" in page and "/obstacles/floor/" not in page
+
+
+@pytest.mark.parametrize("where", [{"port": 70000}, {"port": 0.5}, {"port": "8"}, {"host": 3}, {"host": "192.0.2.1"}])
+def test_a_live_window_that_cannot_listen_says_so(where: dict[str, Any]) -> None:
+    pytest.importorskip("viser")
+    with pytest.raises(KnuckleError):
+        view.live(ARM, **where)

@@ -118,7 +118,7 @@ class Drawing:
         for moment in moments or (Moment(),):
             for solid in self.solids:
                 shown = solid.path in moment.marks if solid.marked else solid.visible
-                if shown and len(solid.mesh.vertices) and "/floor/" not in solid.path:
+                if shown and len(solid.mesh.vertices) and "/floors/" not in solid.path:
                     corners.append(_box(solid, world_pose(solid, moment)))
         if not corners:
             return np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..robot import InputError, InputTypeError, MissingDependencyError
+from ..robot.arrays import scalar, whole
 from .assemble import Picture, film, picture
 from .messages import Message, camera, moment, solids, text
 from .messages import film as film_message
@@ -48,15 +50,15 @@ def page(messages: Iterable[Message], title: str, start: str = STATIC) -> str:
     """
     room = files(__package__)
     filled = room.joinpath("page.html").read_text(encoding="utf-8")
-    for place, value in (
-        ("__TITLE__", html.escape(title)),
-        ("__PAGE__", room.joinpath("page.js").read_text(encoding="utf-8")),
-        ("__START__", start),
-        ("__MESHCAT__", meshcat_script()),
-        ("__SCENE__", text(messages)),  # last: what it holds is never searched for other places
-    ):
-        filled = filled.replace(place, value, 1)
-    return filled
+    values = {
+        "__TITLE__": html.escape(title),
+        "__PAGE__": room.joinpath("page.js").read_text(encoding="utf-8"),
+        "__START__": start,
+        "__MESHCAT__": meshcat_script(),
+        "__SCENE__": text(messages),
+    }
+    # in one go: what is put in is never searched for other places
+    return re.sub("|".join(values), lambda place: values[place[0]], filled)
 
 
 def scene(shown: Picture, speed: float = 1.0) -> list[Message]:
@@ -115,8 +117,9 @@ def to_html(robot: Any, path: Any = None, *, speed: float = 1.0, **options: Any)
     Returns:
         The path written, or the text.
     """
+    pace = scalar(speed, "speed", positive=True)
     shown = picture(robot, **options)
-    content = page(scene(shown, speed), f"{shown.drawing.name} - knuckle")
+    content = page(scene(shown, pace), f"{shown.drawing.name} - knuckle")
     return content if path is None else write_page(path, content)
 
 
@@ -125,18 +128,20 @@ def write_page(path: Any, content: str) -> Path:
     if not isinstance(path, str | PathLike):
         raise InputTypeError(f"path must be the path of a file to write, got {type(path).__name__}")
     file = Path(fspath(path))
-    if file.is_dir():
-        raise InputError(f"path: {str(file)!r} is a folder; name a file in it, for example {file / 'robot.html'}")
     try:
+        if file.is_dir():
+            raise InputError(f"path: {str(file)!r} is a folder; name a file in it, for example {file / 'robot.html'}")
         file.write_text(content, encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"path: {str(file)!r} cannot be written: {getattr(error, 'strerror', error)}") from None
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"path: {str(file)!r:.200} cannot be written: {getattr(error, 'strerror', error)}") from None
     return file
 
 
 def embedded(content: str, height: int = 480) -> str:
     """A page inside another, such as the output of a notebook cell."""
-    source = html.escape(content, quote=True)
+    source, height = html.escape(content, quote=True), whole(height, "height")
     return (
         f'<iframe srcdoc="{source}" sandbox="allow-scripts allow-downloads" '
         f'style="width: 100%; height: {height}px; border: none"></iframe>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -53,7 +54,7 @@ class Exploration:
     def __init__(self, explorer: Explorer, height: int) -> None:
         self.explorer = explorer
         title = explorer.picture.drawing.name
-        self._page = page(scene(explorer.picture), title)
+        self._page = page(scene(replace(explorer.picture, course=None)), title)  # a film would play over the sliders
         self.scene = SceneWidget(page=self._page, told=self._told(), height=height)
         self._text = ipywidgets.HTML()
         self._goal: dict[str, float] = {}

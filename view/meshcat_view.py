@@ -60,20 +60,24 @@ class MeshcatView:
             fit: Move the camera to where it sees all of it.
             speed: At which a trajectory plays.
         """
-        name = shown.drawing.name
+        name, rate = shown.drawing.name, scalar(speed, "speed", positive=True)
         with self._lock:
-            told: list[Message] = [{"type": "remove", "path": name}] if name in self._pictures else []
+            told = self._stopped()
+            self._server.send(told)  # refuses when the view is closed, before anything is changed
+            told += [{"type": "remove", "path": name}] if name in self._pictures else []
+            if not self._server.browsers:
+                self._sent.clear()  # nobody has the meshes that were sent
             self._pictures[name] = shown
-            now = self._moments[name] = shown.drawing.at(shown.q)
+            self._moments[name] = shown.drawing.at(shown.q)
             told += messages.solids(shown.drawing.solids, self._sent)
             if fit:
                 self._camera = messages.camera(self._bounds())
                 told.append(self._camera)
             self._server.send([*told, self._now()])
         if shown.course is not None:
-            self.play(shown.course, name=name, speed=speed)
+            self.play(shown.course, name=name, speed=rate)
         elif self._recorder is not None:
-            self._recorder.take(now)
+            self._recorder.take(self._all())
 
     def update(self, q: Any = None, *, name: str | None = None) -> None:
         """Move a robot of the view; the robot's own stored configuration stays as it is.
@@ -87,11 +91,9 @@ class MeshcatView:
 
     def _move(self, name: str, now: Moment) -> None:
         with self._lock:
-            if self._film is not None:
-                self._film = None
-                self._server.send([{"type": "stop"}])
+            told = self._stopped()
             self._moments[name] = now
-            self._server.send([self._now()])
+            self._server.send([*told, self._now()])
         if self._recorder is not None:
             self._recorder.take(self._all())
 
@@ -99,8 +101,15 @@ class MeshcatView:
         """Take a robot, and what was drawn with it, out of the view."""
         key, _ = self._picture(name)
         with self._lock:
+            told = self._stopped()
             del self._pictures[key], self._moments[key]
-            self._server.send([{"type": "remove", "path": key}])
+            self._server.send([*told, {"type": "remove", "path": key}])
+
+    def _stopped(self) -> list[Message]:
+        """What ends a film that plays; it is forgotten."""
+        told: list[Message] = [] if self._film is None else [{"type": "stop"}]
+        self._film = None
+        return told
 
     @property
     def names(self) -> list[str]:

@@ -103,7 +103,9 @@ const knuckle = (() => {
     const end = film.times[film.times.length - 1];
     slider.max = end;
     slider.step = Math.max(end / 2000, 1e-4);
-    speed.value = message.speed;
+    if (![...speed.options].some(option => Number(option.value) === message.speed))
+      speed.add(new Option(`${message.speed}x`, message.speed));
+    speed.value = String(message.speed);
     bar.style.display = "flex";
     seek(0);
     playing = message.play;

@@ -24,7 +24,7 @@ def obstacles(task: Any) -> Still:
     for name, obstacle in zip(unique(one.id for one in task.obstacles), task.obstacles, strict=True):
         vertices, triangles = obstacle.surface
         floor = obstacle.description.kind == "plane"
-        path = f"obstacles/{'floor/' if floor else ''}{name}"
+        path = f"{'floors' if floor else 'obstacles'}/{name}"
         pose = obstacle.placement.homogeneous
         things.append(Solid(path, Mesh(vertices, triangles), FLOOR if floor else OBSTACLE, pose))
     return Still(tuple(things))

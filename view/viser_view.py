@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import threading
 import time
 from contextlib import redirect_stdout
@@ -11,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..robot import InputError, MissingDependencyError, Transformation
-from ..robot.arrays import Array
+from ..robot.arrays import Array, whole
 from ..robot.rotation import quat_xyzw_from_rotation
 from .assemble import film
 from .drawing import Colour, Moment, Solid
@@ -238,6 +240,27 @@ def live(robot: Any, *, q: Any = None, port: int = 8080, host: str = LOOPBACK, *
         host: To listen on.
         **options: What is drawn, see `knuckle.view.show`: task, frames, layers, trajectory, ...
     """
-    if port < 1:
-        raise InputError(f"port must be from 1 to 65535, got {port}")
-    return ViserView(Explorer(robot, q, **options), port=port, host=host)
+    explorer = Explorer(robot, q, **options)
+    return ViserView(explorer, port=_free_port(host, port), host=host)
+
+
+def _free_port(host: Any, port: Any) -> int:
+    """The port, or the next one above it on which a server can listen: viser itself would wait for ever.
+
+    Raises:
+        InputError: where none can be had.
+    """
+    first = whole(port, "port")
+    if not isinstance(host, str) or not host or first > 65535:
+        raise InputError(f"host must be an address of this machine and port at most 65535, got {host!r:.60} and {port}")
+    for one in range(first, min(first + 100, 65536)):
+        try:
+            with socket.create_server((host, one)):
+                return one
+        except OSError as error:
+            reason = error
+            if error.errno != errno.EADDRINUSE:
+                break
+        except UnicodeError as error:
+            raise InputError(f"host: {host!r:.60} is no address: {error}") from None
+    raise InputError(f"port: cannot listen on {host}:{first} ({reason})")
