@@ -6,7 +6,7 @@ import math
 from html import escape
 from pathlib import Path
 
-from ..robot.scene_document import write_file
+from ..robot.files import write_file
 from .plots import svg
 from .report import Check, TrajectoryReport
 
@@ -24,8 +24,7 @@ svg { max-width: 100%; height: auto; }
 
 def save_html(report: TrajectoryReport, path: str | Path, animation: str | None = None) -> Path:
     """Write the page of a report; `animation` is HTML put in as it is, for a moving robot."""
-    write_file(path, page(report, animation))
-    return Path(path)
+    return write_file(path, page(report, animation))
 
 
 def page(report: TrajectoryReport, animation: str | None = None) -> str:

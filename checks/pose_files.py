@@ -14,8 +14,8 @@ import numpy as np
 from ..ik.batch import as_poses
 from ..robot.arrays import Array
 from ..robot.errors import InputError
+from ..robot.files import path_of
 from ..robot.rotation import rotation_from_rpy
-from ..robot.scene_document import path_of
 from ..robot.table_files import read_table, require_readable
 from ..robot.transformation import Transformation
 

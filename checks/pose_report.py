@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..robot.arrays import Array
 from ..robot.errors import InputError
+from ..robot.files import csv_text, path_of, write_file
 from ..robot.spatial import quat_xyzw_from_rotation
 
 _ARRAYS = (
@@ -111,20 +111,14 @@ class PoseReport:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write `.npz`, an array per attribute, or `.csv`, a row per pose."""
-        path = Path(path)
-        try:
-            if path.suffix == ".npz":
-                with path.open("wb") as stream:
-                    named: dict[str, Any] = {name: getattr(self, name) for name in _ARRAYS}
-                    np.savez(stream, **{**named, "joints": np.array(self.joints), "seed": np.array(self.seed)})
-            elif path.suffix == ".csv":
-                with path.open("w", newline="", encoding="utf-8") as file:
-                    csv.writer(file).writerows(self._table())
-            else:
-                raise InputError(f"path must end in .npz or .csv, got {str(path)!r}")
-        except OSError as error:
-            raise InputError(f"{str(path)!r} cannot be written: {error}") from None
-        return path
+        file = path_of(path)
+        if file.suffix == ".npz":
+            named: dict[str, Any] = {name: getattr(self, name) for name in _ARRAYS}
+            named |= {"joints": np.array(self.joints), "seed": np.array(self.seed)}
+            return write_file(file, lambda stream: np.savez(stream, **named))
+        if file.suffix == ".csv":
+            return write_file(file, csv_text(self._table()))
+        raise InputError(f"path must end in .npz or .csv, got {str(file)!r}")
 
     def _table(self) -> list[list[Any]]:
         scalars = [name for name in _ARRAYS if name not in ("poses", "q")]

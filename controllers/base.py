@@ -58,12 +58,16 @@ class Controller(ABC):
     def _gain(self, name: str, value: Array | None, kind: str, *, off: str | None = None) -> None:
         """A gain per "dof" or "axis" that is fixed, or a port if `value` is None."""
         if off is None and value is not None:
-            self._fixed[name] = kind, value
+            self._fix(name, kind, value)
             off = "it was fixed when the controller was made"
         if kind == "dof":
             self._port(name, (self._total,), off=off, gain=True)
         else:
             self._robot_port(name, 6, off=off, gain=True)
+
+    def _fix(self, name: str, kind: str, value: Any) -> None:
+        """Keep a copy of a value in plain order: products round by how an array lies, and pickles lay it out anew."""
+        self._fixed[name] = kind, np.array(value, dtype=np.float64, order="C")
 
     def _limits(self, limits: Any, mode: Any, of_robots: Array | None) -> None:
         self._limit_mode = one_of(mode, ("clip", "scale"), "torque_limit_mode")
@@ -74,7 +78,7 @@ class Controller(ABC):
             limits, self._limits_follow = of_robots, True
         values = per_dof(limits, self._total, "torque_limits", infinite=True)
         if values is not None and (self._limits_follow or np.isfinite(values).any()):
-            self._fixed["torque_limits"] = "dof", values.copy()
+            self._fix("torque_limits", "dof", values)
 
     def _settle(self, group: Group) -> None:
         """Fixed values of a group, taken once."""

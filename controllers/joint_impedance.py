@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..robot.arrays import Array, flag
 from .base import Controller, counted
 from .gains import UNSET, booleans, damping_choice, per_dof, switch
@@ -49,7 +47,7 @@ class JointImpedanceLaw(Controller):
             self._gain("damping", per_dof(damping, D, "damping"), "dof")
         else:
             self._port("damping", (D,), off="a damping_ratio was given instead")
-            self._fixed["damping_ratio"] = "dof", np.asarray(per_dof(damping_ratio, D, "damping_ratio"))
+            self._fix("damping_ratio", "dof", per_dof(damping_ratio, D, "damping_ratio"))
         self._limits(*torque_limits)
         self._feedforward = flag(has_qdd_feedforward, "has_qdd_feedforward")
         self._port("joint_q_des", (D,))

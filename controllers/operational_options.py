@@ -124,7 +124,7 @@ class OperationalPorts(Controller):
             self._gain("motion_damping", per_axis(o.motion_damping, R, "motion_damping"), "axis")
         else:
             self._robot_port("motion_damping", 6, off="a damping_ratio was given instead")
-            self._fixed["motion_damping_ratio"] = "axis", np.asarray(per_axis(o.damping_ratio, R, "damping_ratio"))
+            self._fix("motion_damping_ratio", "axis", per_axis(o.damping_ratio, R, "damping_ratio"))
         self._robot_port("desired_tool_pose_operational", 7, fill=IDENTITY_POSE, quaternion=True)
         self._robot_port("desired_twist_operational", 6)
         off = None if self._accelerated else "has_acceleration_feedforward is off"
@@ -136,7 +136,7 @@ class OperationalPorts(Controller):
         self._robot_port("operational_frame_pose_world", 7, fill=IDENTITY_POSE, quaternion=True, off=off)
         self._live_frame = fixed is None
         if fixed is not None and (fixed != np.eye(4)).any():
-            self._fixed["frame"] = "axis", fixed
+            self._fix("frame", "axis", fixed)
 
     def _set_wrench(self, o: OperationalOptions) -> None:
         self._wrench = self._feedforward or self._feedback
@@ -171,17 +171,17 @@ class OperationalPorts(Controller):
             self._robot_port(name, 4, fill=IDENTITY_QUAT, quaternion=True, off=why)
             frames.append(fixed)
             if fixed is not None and self._wrench:
-                self._fixed[f"{half}_frame"] = "axis", fixed
+                self._fix(f"{half}_frame", "axis", fixed)
         self._live_selection = self._wrench and any(frame is None for frame in frames)
         if not self._wrench:
             return
         motion = 1.0 if o.motion_selection_axes is None else o.motion_selection_axes
         for name, axes in (("motion", motion), ("wrench", o.wrench_selection_axes)):
             weights = np.asarray(per_axis(axes, R, f"{name}_selection_axes"))
-            self._fixed[f"{name}_weights"] = "axis", weights
+            self._fix(f"{name}_weights", "axis", weights)
             if not self._live_selection:
                 Om = laws.selection_matrix(weights, np.asarray(frames[0]), np.asarray(frames[1]))
-                self._fixed[f"{name}_selection"] = "axis", Om
+                self._fix(f"{name}_selection", "axis", Om)
 
     def _set_null_space(self, o: OperationalOptions) -> None:
         off = None if self._null else "use_null_space_control is off"
@@ -205,6 +205,6 @@ class OperationalPorts(Controller):
             if o.null_space_damping is not None:
                 raise InputError("give null_space_damping or null_space_damping_ratio, not both")
             ratio = per_dof(o.null_space_damping_ratio, D, "null_space_damping_ratio")
-            self._fixed["null_space_damping_ratio"] = "dof", np.asarray(ratio)
+            self._fix("null_space_damping_ratio", "dof", ratio)
             off = "a null_space_damping_ratio was given instead"
         self._gain("null_space_damping", per_dof(o.null_space_damping, D, "null_space_damping"), "dof", off=off)

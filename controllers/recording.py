@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..robot.arrays import Array
-from ..robot.errors import InputError, InputTypeError, MissingDependencyError
+from ..robot.errors import InputError, MissingDependencyError
+from ..robot.files import csv_text, path_of, write_file
 from ..robot.spatial import quat_xyzw_from_rotation
 
 
@@ -58,24 +59,10 @@ class Recording:
         """Write a file: `.npz` with an array per attribute, or `.csv` with a column per number, time first."""
         path = writable(path, ("npz", "csv"), "path")
         if path.suffix == ".npz":
-            np.savez_compressed(
-                path,
-                time=self.time,
-                q=self.q,
-                dq=self.dq,
-                tau=self.tau,
-                tool_pose=self.tool_pose,
-                q_names=np.array(self.q_names),
-                dq_names=np.array(self.dq_names),
-                message=np.array(self.message),
-                **{name: value for name in ("wrench", "dq_command") if (value := getattr(self, name)) is not None},
-            )
-        else:
-            with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow(self._columns())
-                writer.writerows(self._table().tolist())
-        return path
+            names = [field.name for field in fields(self) if getattr(self, field.name) is not None]
+            arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in names}
+            return write_file(path, lambda stream: np.savez_compressed(stream, **arrays))
+        return write_file(path, csv_text([self._columns(), *self._table().tolist()]))
 
     def _columns(self) -> list[str]:
         joints = [f"q.{name}" for name in self.q_names] + [f"dq.{name}" for name in self.dq_names]
@@ -124,8 +111,7 @@ class Recording:
             if len(names) <= 12:
                 axis.legend(loc="upper right", fontsize="x-small", ncols=2)
         axes[-1].set_xlabel("time [s]")
-        figure.savefig(path)
-        return path
+        return write_file(path, lambda stream: figure.savefig(stream, format=path.suffix[1:]))
 
 
 def require_matplotlib() -> None:
@@ -140,9 +126,7 @@ def writable(path: str | Path, endings: tuple[str, ...], name: str) -> Path:
     Raises:
         InputError: naming what stands in the way.
     """
-    if not isinstance(path, str | Path):
-        raise InputTypeError(f"{name} must be a path, got {type(path).__name__}")
-    path = Path(path)
+    path = path_of(path, name)
     if path.suffix not in [f".{ending}" for ending in endings]:
         raise InputError(f"{name} must end in {' or '.join(f'.{ending}' for ending in endings)}, got {str(path)!r}")
     if not path.parent.is_dir():

@@ -13,12 +13,13 @@ import numpy as np
 from ..robot.arrays import Array, matrix, whole
 from ..robot.base import as_robot
 from ..robot.errors import InputError, InputTypeError, UnsupportedError
+from ..robot.files import path_of
 from ..robot.progress import progress_of
 from ..robot.spatial import orthonormality
 from ..robot.tolerance import Tolerance, ToleratedPose
 from ..robot.transformation import Transformation
 from .batch_job import Job
-from .batch_result import BatchResult, file_path
+from .batch_result import BatchResult
 from .callbacks import as_constraints
 from .conditions import constraints_of
 from .native_search import batch_rows
@@ -102,7 +103,7 @@ def solve_batch(
     asked |= {"ignore_self_collisions": bool(ignore_self_collisions)}
     asked |= {} if outer_constraints is None else {"outer_constraints": outer_constraints}
     asked |= {} if task is None else {"task": task}
-    job = Job(robot, poses, starts, asked | options, rng, None if resume is None else file_path(resume, "resume"))
+    job = Job(robot, poses, starts, asked | options, rng, None if resume is None else path_of(resume, "resume"))
     spans = [(a, min(a + size, len(poses))) for a in range(0, len(poses), size) if not job.done[a : a + size].all()]
     if resume is None and progress is False and executor is None and spans:
         spans = [(0, len(poses))]  # nobody waits for a part of it

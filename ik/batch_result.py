@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass, fields
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..robot.arrays import Array
-from ..robot.errors import InputError, InputTypeError
+from ..robot.errors import InputError
+from ..robot.files import path_of, write_file
 from .cost import pose_cost
 from .problem import IKResult, IKStatus
 
@@ -70,19 +70,19 @@ class BatchResult:
         parts = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
         return f"<BatchResult of {len(self)}: {parts or 'empty'}>"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write a npz file, whole or not at all."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
-        write_npz(file_path(path, "path"), arrays | {"seed": str(self.seed)})
+        write_npz(path_of(path), arrays | {"seed": str(self.seed)})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> BatchResult:
+    def load(cls, path: str | PathLike[str]) -> BatchResult:
         """Read what `save` wrote.
 
         Raises:
             InputError: if the file is not one of those.
         """
-        names, file = [field.name for field in fields(cls)], file_path(path, "path")
+        names, file = [field.name for field in fields(cls)], path_of(path)
         data = read_npz(file, names)
         if (data["status"] == "").any():
             open_rows = int((data["status"] == "").sum())
@@ -92,39 +92,9 @@ class BatchResult:
         return cls(**{**{name: data[name] for name in names}, "seed": int(data["seed"]), "method": str(data["method"])})
 
 
-def file_path(path: Any, name: str) -> Path:
-    """A path that a file can have.
-
-    Raises:
-        InputError: if it is none.
-    """
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise InputTypeError(f"{name} must be the path of a file, got {type(path).__name__}")
-    text = os.fspath(path)
-    if not text or "\0" in str(text):
-        raise InputError(f"{name} must be the path of a file, got {str(text)!r:.60}")
-    file = Path(path)
-    try:
-        file.exists()
-    except OSError as error:
-        raise InputError(f"{name} must be the path of a file: {error}") from None
-    return file
-
-
 def write_npz(path: Path, arrays: dict[str, Any]) -> None:
-    """Write beside the place and move there, so that an interruption leaves the old file or the new one."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=".knuckle-", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be written: {error}") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **arrays)
-        os.replace(name, path)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be written: {error}") from None
-    finally:
-        Path(name).unlink(missing_ok=True)
+    """Write arrays; an interruption leaves the old file or the new one."""
+    write_file(path, lambda stream: np.savez(stream, **arrays))
 
 
 _DAMAGED = (OSError, ValueError, LookupError, EOFError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)

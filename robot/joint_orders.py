@@ -13,8 +13,8 @@ import numpy as np
 
 from .arrays import Array, vector
 from .errors import InputError, InputTypeError, unknown_name
+from .files import csv_text, write_file
 from .pin_backend import PinBackend
-from .scene_document import write_file
 
 _LARGEST_TABLE = 2**30
 
@@ -76,11 +76,7 @@ class JointOrders(PinBackend):
     def write_configurations(self, path: str | PathLike[str], q: Any) -> None:
         """Write configurations (N, nq) as CSV, one named column per coordinate."""
         rows = np.atleast_2d(self._one_or_many(q))
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(self.coordinate_names)
-        table.writerows([repr(float(value)) for value in row] for row in rows)
-        write_file(path, text.getvalue())
+        write_file(path, csv_text([self.coordinate_names, *rows.tolist()]))
 
     def read_configurations(self, path: str | PathLike[str]) -> Array:
         """Configurations (N, nq) of a CSV file with one named column per coordinate, in any order.

@@ -12,8 +12,9 @@ from typing import Any
 from .arrays import Array, vector, whole
 from .constraints import RobotConstraint, as_robot_constraints
 from .errors import InputError, unknown_name
+from .files import write_file
 from .obstacle import Obstacle, label
-from .scene_document import listed, parse, read_file, within, write_file
+from .scene_document import listed, parse, read_file, within
 from .scene_parts import (
     Goal,
     allowed_pairs,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any, TypeVar
 
 from .errors import InputError, InputTypeError, KnuckleError
+from .files import path_of
 from .transformation import Transformation, TransformationLike, as_transformation
 
 T = TypeVar("T")
@@ -84,28 +83,6 @@ def read_file(path: str | PathLike[str]) -> bytes:
     except (OSError, ValueError) as error:
         raise InputError(f"path: {str(file)!r} cannot be read: {error}") from None
     return data
-
-
-def write_file(path: str | PathLike[str], text: str) -> None:
-    """Put a document in the place of what is there; nobody ever sees half of it."""
-    file = path_of(path)
-    try:
-        beside = file.with_name(f".{uuid.uuid4().hex}.part")
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"path: {str(file)!r} cannot be written: {reason}") from None
-
-
-def path_of(path: Any) -> Path:
-    """The path of a file, however it is given."""
-    if not isinstance(path, str | PathLike) or isinstance(fspath(path), bytes):
-        raise InputTypeError(f"path must be the path of a file, got {type(path).__name__}")
-    return Path(path)
 
 
 def _refuse_constant(name: str) -> Any:

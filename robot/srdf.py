@@ -11,8 +11,8 @@ from os import PathLike
 from typing import Any
 
 from .errors import InputError, InputTypeError, unknown_name
+from .files import write_file
 from .findings import Finding, Suggestions, finding
-from .scene_document import write_file
 from .srdf_parts import LinkPair, Pair, SrdfEndEffector, SrdfGroup, SrdfState
 from .srdf_xml import parse_srdf, read_srdf, written_srdf
 

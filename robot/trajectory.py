@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 from . import piecewise
 from .arrays import Array, _as_float, matrix, scalar
 from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
-from .scene_document import path_of
+from .files import path_of
 from .tolerance_base import set_field
 from .trajectory_arrays import CLOSEST, checked_names, checked_samples, checked_times, kept, require_widths
 

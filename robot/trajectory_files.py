@@ -19,7 +19,8 @@ import numpy as np
 
 from .arrays import Array
 from .errors import InputError
-from .scene_document import distinct_keys, write_file
+from .files import write_file
+from .scene_document import distinct_keys
 from .table_files import MOST_NUMBERS, read_table, require_readable
 from .trajectory import Trajectory
 from .trajectory_arrays import out_of_order
@@ -156,8 +157,8 @@ def write(path: Path, trajectory: Trajectory) -> Path:
     suffix = path.suffix.lower()
     if suffix == ".npz":
         extra: dict[str, Any] = {} if trajectory.names is None else {"names": np.array(trajectory.names)}
-        with path.open("wb") as stream:
-            np.savez(stream, **{**arrays, **extra, "interpolation": np.array(trajectory.interpolation)})
+        held = {**arrays, **extra, "interpolation": np.array(trajectory.interpolation)}
+        write_file(path, lambda stream: np.savez(stream, **held))
     elif suffix == ".json":
         listed: dict[str, Any] = {key: value.tolist() for key, value in arrays.items()}
         names = None if trajectory.names is None else list(trajectory.names)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
 
 from .errors import InputError, UnsupportedError
+from .files import path_of, write_file
 from .link_tree import Edge, link_tree
-from .scene_document import write_file
 from .transformation import Transformation
 from .urdf_shapes import MeshFiles, origin, shape_element, text
 
@@ -52,12 +51,11 @@ def written_urdf(robot: Described, meshes: MeshFiles | None = None) -> str:
 
 def save_urdf(robot: Described, path: Any) -> None:
     """Write a URDF, and beside it the meshes that no file holds."""
-    if not isinstance(path, str | Path):
-        write_file(path, "")  # complains
-    meshes = MeshFiles(Path(path))
+    file = path_of(path)
+    meshes = MeshFiles(file)
     written = written_urdf(robot, meshes)
     meshes.write()
-    write_file(path, written)
+    write_file(file, written)
 
 
 def _inertial(inertia: pin.Inertia) -> ET.Element:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..robot import InputError, InputTypeError, MissingDependencyError
+from ..robot import MissingDependencyError
 from ..robot.arrays import scalar, whole
+from ..robot.files import write_file
 from .assemble import Picture, film, picture
 from .messages import Message, camera, moment, solids, text
 from .messages import film as film_message
@@ -85,7 +85,7 @@ class Page:
 
     def save(self, path: Any) -> Path:
         """Write it to a file."""
-        return write_page(path, self.content)
+        return write_file(path, self.content)
 
     def __repr__(self) -> str:
         return f"<Page of {len(self.content) / 1e6:.1f} MB>"
@@ -120,23 +120,7 @@ def to_html(robot: Any, path: Any = None, *, speed: float = 1.0, **options: Any)
     pace = scalar(speed, "speed", positive=True)
     shown = picture(robot, **options)
     content = page(scene(shown, pace), f"{shown.drawing.name} - knuckle")
-    return content if path is None else write_page(path, content)
-
-
-def write_page(path: Any, content: str) -> Path:
-    """Write a page to a file and return its path."""
-    if not isinstance(path, str | PathLike):
-        raise InputTypeError(f"path must be the path of a file to write, got {type(path).__name__}")
-    file = Path(fspath(path))
-    try:
-        if file.is_dir():
-            raise InputError(f"path: {str(file)!r} is a folder; name a file in it, for example {file / 'robot.html'}")
-        file.write_text(content, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"path: {str(file)!r:.200} cannot be written: {getattr(error, 'strerror', error)}") from None
-    return file
+    return content if path is None else write_file(path, content)
 
 
 def embedded(content: str, height: int = 480) -> str:

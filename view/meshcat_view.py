@@ -7,7 +7,6 @@ import time
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +14,12 @@ import numpy as np
 from ..robot import InputError
 from ..robot.arrays import Array, scalar, vector
 from ..robot.errors import unknown_name
+from ..robot.files import write_file
 from . import messages
 from .assemble import Picture, film
 from .course import Course, course_of
 from .drawing import Moment
-from .html import SAMPLES, embedded, page, write_page
+from .html import SAMPLES, embedded, page
 from .messages import Message
 from .recording import Recorder
 from .server import LIVE, LOOPBACK, Server
@@ -222,8 +222,7 @@ class MeshcatView:
         data = self._server.image(scalar(timeout, "timeout", positive=True))
         if path is None:
             return data
-        Path(path).write_bytes(data)
-        return Path(path)
+        return write_file(path, data)
 
     @property
     def browsers(self) -> int:
@@ -236,7 +235,7 @@ class MeshcatView:
         """What is shown now as a page that needs no server; the path written, or the text."""
         with self._lock:
             content = page(self._everything(), ", ".join(self._pictures) or "knuckle")
-        return content if path is None else write_page(path, content)
+        return content if path is None else write_file(path, content)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page itself, so that it is seen wherever the notebook is."""

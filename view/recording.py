@@ -10,9 +10,10 @@ import numpy as np
 
 from ..robot import InputError
 from ..robot.arrays import scalar
+from ..robot.files import write_file
 from . import messages
 from .drawing import Moment
-from .html import page, write_page
+from .html import page
 from .messages import Message
 
 
@@ -58,4 +59,4 @@ class Recorder:
             times = scalar(dt, "dt", positive=True) * np.arange(len(self))
         told, title = self._build()
         content = page([*told, messages.film(times, self._moments, speed=speed)], title)
-        return content if path is None else write_page(path, content)
+        return content if path is None else write_file(path, content)
