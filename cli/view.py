@@ -6,9 +6,11 @@ import argparse
 import threading
 from typing import Any
 
-from ..robot import InputError, PinRobot, Task
+from ..robot import PinRobot, Task
+from ..robot.arrays import scalar, seconds
 from ..view import MeshcatView, show, to_html
 from ..view.assemble import FRAMES
+from ..view.course import FASTEST, SLOWEST
 from .output import emit, report
 from .parser import Commands, add_command, add_vector, configuration, load_robot
 
@@ -34,8 +36,9 @@ def add_commands(commands: Commands) -> None:
 def run_view(arguments: argparse.Namespace) -> int:
     """Writes the page, or serves it until it is interrupted."""
     robot = load_robot(arguments, quiet=arguments.json)
-    if arguments.speed <= 0:
-        raise InputError(f"--speed must be positive, got {arguments.speed:g}")
+    scalar(arguments.speed, "--speed", minimum=SLOWEST, maximum=FASTEST)
+    if arguments.seconds is not None:
+        seconds(arguments.seconds, "--seconds")
     options = _options(arguments, robot)
     if arguments.html is not None:
         file = to_html(robot, arguments.html, speed=arguments.speed, **options)

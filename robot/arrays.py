@@ -123,8 +123,10 @@ def matrix(value: Any, shape: tuple[int, ...], name: str) -> Array:
     return array
 
 
-def scalar(value: Any, name: str, *, minimum: float | None = None, positive: bool = False) -> float:
-    """A finite number, optionally at least `minimum` or strictly positive."""
+def scalar(
+    value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None, positive: bool = False
+) -> float:
+    """A finite number, optionally at least `minimum`, at most `maximum` or strictly positive."""
     if isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name} must be a number, got a boolean")
     array = _as_float(value, name)
@@ -136,8 +138,19 @@ def scalar(value: Any, name: str, *, minimum: float | None = None, positive: boo
     if positive and number <= 0:
         raise InputError(f"{name} must be positive, got {number}")
     if minimum is not None and number < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {number}")
+        raise InputError(f"{name} must be at least {minimum:g}, got {number}")
+    if maximum is not None and number > maximum:
+        raise InputError(f"{name} must be at most {maximum:g}, got {number}")
     return number
+
+
+LONGEST = 1e9
+"""Longest time that anything waits [s], thirty years: more than that overflows in the system's clocks."""
+
+
+def seconds(value: Any, name: str) -> float:
+    """A time to wait [s]."""
+    return scalar(value, name, minimum=0.0, maximum=LONGEST)
 
 
 def flag(value: Any, name: str) -> bool:

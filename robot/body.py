@@ -13,6 +13,7 @@ import pinocchio as pin
 from .arrays import vector
 from .errors import InputError, InputTypeError
 from .inertia import checked_inertia, spatial_inertia
+from .shapes import within_reach
 from .transformation import Transformation, as_transformation
 
 _GREY = (0.9, 0.9, 0.9, 1.0)
@@ -193,6 +194,9 @@ def checked_shape(shape: Any) -> coal.CollisionGeometry:
     extent = own.aabb_local.max_ - own.aabb_local.min_
     if not np.isfinite(extent).all() or extent.max() <= 0:
         raise InputError(f"shape must have finite, positive sizes, got {type(shape).__name__} of extent {extent}")
+    within_reach(np.array([own.aabb_local.min_, own.aabb_local.max_]), "corners of shape")
+    if isinstance(own, coal.BVHModelBase) and not np.isfinite(np.asarray(own.vertices())).all():
+        raise InputError("shape has vertices that are not finite")  # its box passes them over
     if _is_primitive(own) and not own.computeVolume() > 0:
         raise InputError(f"shape must have positive sizes, got {type(shape).__name__} of extent {extent}")
     return own

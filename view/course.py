@@ -18,6 +18,14 @@ DT = 0.02
 FINEST = 2000
 """Most looks at such a trajectory."""
 
+SLOWEST, FASTEST = 1e-3, 1e3
+"""Speeds at which something is played: seconds of a trajectory per second."""
+
+
+def pace(speed: Any) -> float:
+    """A speed to play at."""
+    return scalar(speed, "speed", minimum=SLOWEST, maximum=FASTEST)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Course:

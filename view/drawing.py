@@ -12,11 +12,15 @@ from typing import Protocol
 
 import numpy as np
 
-from ..robot.arrays import Array
+from ..robot import InputError
+from ..robot.arrays import LARGEST, Array
 from .shapes import Mesh
 
 Colour = tuple[float, float, float, float]
 """Red, green, blue, opacity in [0, 1]."""
+
+NOTHING: Array = np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
+"""The box a camera looks at where nothing is shown [m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +104,9 @@ class Drawing:
         """A drawing of several parts; their paths are put below `name`."""
         root, kept = clean(name), tuple(parts)
         below = [replace(solid, path=f"{root}/{solid.path}") for part in kept for solid in part.solids()]
+        for solid in below:
+            if not np.abs(solid.mesh.vertices).max(initial=0.0) <= LARGEST:
+                raise InputError(f"{solid.path}: its surface has vertices that are not finite, or beyond {LARGEST:g} m")
         return cls(root, kept, tuple(below))
 
     def at(self, q: Array) -> Moment:
@@ -121,7 +128,7 @@ class Drawing:
                 if shown and len(solid.mesh.vertices) and "/floors/" not in solid.path:
                     corners.append(_box(solid, world_pose(solid, moment)))
         if not corners:
-            return np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
+            return NOTHING
         return np.array([np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)])
 
 

@@ -41,7 +41,7 @@ class Readout:
         tcp: Pose of the tool; None if the robot has several tips and none was chosen.
         manipulability: Yoshikawa's measure there, NaN without a tool.
         collisions: What touches, in words; empty if nothing does or nothing is checked.
-        target: Status and errors of the last target, in words; empty before the first.
+        target: Status and errors of the last target, in two lines; empty before the first.
     """
 
     tcp: Transformation | None
@@ -57,7 +57,7 @@ class Readout:
             rpy = " ".join(f"{x:7.2f}" for x in np.degrees(self.tcp.rpy))
             found += [f"tcp xyz [m]   {xyz}", f"    rpy [deg] {rpy}", f"manipulability {self.manipulability:.4g}"]
         found.append(self.collisions or "no collisions")
-        return [*found, self.target] if self.target else found
+        return [*found, *self.target.splitlines()]
 
 
 class Explorer:
@@ -129,15 +129,14 @@ class Explorer:
             raise InputTypeError("target must be a pose of the tool")
         result = self.robot.ik(target, q_init=self._q, allow_random_restart=False, rng=0, task=self._task)
         self._q = np.array(result.q)
-        self._said = (
-            f"target {result.status.value}, off by {1e3 * result.position_error:.3g} mm "
-            f"and {np.degrees(result.rotation_error):.3g} deg"
-        )
+        off = result.position_error
+        distance = f"{off:.3g} m" if off >= 1.0 else f"{1e3 * off:.3g} mm"
+        self._said = f"target {result.status.value}\noff by {distance} and {np.degrees(result.rotation_error):.3g} deg"
         return result
 
     def moment(self) -> Moment:
         """Where everything is now."""
-        return self.picture.drawing.at(self._q)
+        return self.picture.at(self._q)
 
     def readout(self) -> Readout:
         """What there is to read off now."""

@@ -9,7 +9,7 @@ import tornado.httpserver
 import tornado.web
 import tornado.websocket
 
-LOCAL = ("localhost", "127.0.0.1", "::1")
+LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 
 def _refuse_other_names(handler: tornado.web.RequestHandler, server: Any) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ..robot import MissingDependencyError
-from ..robot.arrays import scalar, whole
+from ..robot.arrays import whole
 from ..robot.files import write_file
-from .assemble import Picture, film, picture
-from .messages import Message, camera, moment, solids, text
-from .messages import film as film_message
+from .assemble import Picture, picture
+from .course import pace
+from .messages import Message, camera, film, moment, solids, text
 
 SAMPLES = 600
 """Samples of a trajectory that a page keeps; it interpolates between them."""
@@ -64,10 +64,10 @@ def page(messages: Iterable[Message], title: str, start: str = STATIC) -> str:
 def scene(shown: Picture, speed: float = 1.0) -> list[Message]:
     """All messages that make a picture."""
     messages = solids(shown.drawing.solids, set())
-    messages += [camera(shown.bounds), moment(shown.drawing.at(shown.q))]
+    messages += [camera(shown.bounds), moment(shown.at(shown.q))]
     if shown.course is not None:
         kept = shown.course.thinned(SAMPLES)
-        messages.append(film_message(kept.t, film(shown.drawing, kept), speed=speed))
+        messages.append(film(kept.t, shown.film(kept), speed=speed))
     return messages
 
 
@@ -117,9 +117,9 @@ def to_html(robot: Any, path: Any = None, *, speed: float = 1.0, **options: Any)
     Returns:
         The path written, or the text.
     """
-    pace = scalar(speed, "speed", positive=True)
+    rate = pace(speed)
     shown = picture(robot, **options)
-    content = page(scene(shown, pace), f"{shown.drawing.name} - knuckle")
+    content = page(scene(shown, rate), f"{shown.drawing.name} - knuckle")
     return content if path is None else write_file(path, content)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..robot import MissingDependencyError, Transformation
+from ..robot.arrays import whole
 from .exploring import Explorer
 from .html import embedded, page, scene
 from .messages import moment, text
@@ -52,10 +53,10 @@ class Exploration:
     """
 
     def __init__(self, explorer: Explorer, height: int) -> None:
-        self.explorer = explorer
+        self.explorer, tall = explorer, whole(height, "height")
         title = explorer.picture.drawing.name
         self._page = page(scene(replace(explorer.picture, course=None)), title)  # a film would play over the sliders
-        self.scene = SceneWidget(page=self._page, told=self._told(), height=height)
+        self.scene = SceneWidget(page=self._page, told=self._told(), height=tall)
         self._text = ipywidgets.HTML()
         self._goal: dict[str, float] = {}
         self._put: dict[Any, float] = {}  # what the program gave each slider
@@ -76,13 +77,15 @@ class Exploration:
         return self._slider(now, low, high, step, slider.name, self._turned, slider.name, ".3f")
 
     def _targets(self) -> dict[str, Any]:
-        pose, size = self.explorer.tcp, 2.0 * float(np.abs(self.explorer.picture.bounds).max())
+        pose, base = self.explorer.tcp, self.explorer.robot.placement.translation
+        size = 2.0 * float(np.abs(self.explorer.picture.bounds - base).max())
         values = (*pose.translation, *np.degrees(pose.rpy))
         self._goal, found = dict(zip(_POSE, map(float, values), strict=True)), {}
         for k, name in enumerate(_POSE):
             reach, unit = (size, "m") if k < 3 else (180.0, "deg")
-            label = f"{name} [{unit}]"
-            found[name] = self._slider(float(values[k]), -reach, reach, reach / 1000, label, self._aimed, name, ".2f")
+            label, middle = f"{name} [{unit}]", float(base[k]) if k < 3 else 0.0
+            low, high, step = middle - reach, middle + reach, reach / 1000
+            found[name] = self._slider(float(values[k]), low, high, step, label, self._aimed, name, ".2f")
         return found
 
     def _slider(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,17 +13,20 @@ from typing import Any, Self
 import numpy as np
 
 from ..robot import InputError
-from ..robot.arrays import Array, scalar, vector
-from ..robot.errors import unknown_name
-from ..robot.files import write_file
+from ..robot.arrays import LONGEST, flag, seconds, vector
+from ..robot.files import path_of, write_file
 from . import messages
-from .assemble import Picture, film
-from .course import Course, course_of
+from .assemble import Picture
+from .course import Course, course_of, pace
 from .drawing import Moment
 from .html import SAMPLES, embedded, page
 from .messages import Message
 from .recording import Recorder
 from .server import LIVE, LOOPBACK, Server
+from .stage import Stage
+
+FARTHEST = 1e6
+"""Farthest that a camera looks [m]."""
 
 
 class MeshcatView:
@@ -33,15 +37,14 @@ class MeshcatView:
 
     Args:
         port: To listen on; 0 takes a free one.
-        host: To listen on; anything but the default lets other machines look.
+        host: To listen on; anything but this machine's own names lets other machines look.
 
     Attributes:
         url: Where a browser finds it.
     """
 
     def __init__(self, *, port: int = 0, host: str = LOOPBACK) -> None:
-        self._pictures: dict[str, Picture] = {}
-        self._moments: dict[str, Moment] = {}
+        self._stage = Stage()
         self._camera: Message | None = None
         self._film: Message | None = None
         self._sent: set[str] = set()
@@ -60,24 +63,23 @@ class MeshcatView:
             fit: Move the camera to where it sees all of it.
             speed: At which a trajectory plays.
         """
-        name, rate = shown.drawing.name, scalar(speed, "speed", positive=True)
+        name, rate = shown.drawing.name, pace(speed)
         with self._lock:
+            self._stage.refuse_namesake(shown)
             told = self._stopped()
             self._server.send(told)  # refuses when the view is closed, before anything is changed
-            told += [{"type": "remove", "path": name}] if name in self._pictures else []
+            told += [{"type": "remove", "path": name}] if self._stage.put(shown) else []
             if not self._server.browsers:
                 self._sent.clear()  # nobody has the meshes that were sent
-            self._pictures[name] = shown
-            self._moments[name] = shown.drawing.at(shown.q)
             told += messages.solids(shown.drawing.solids, self._sent)
             if fit:
-                self._camera = messages.camera(self._bounds())
+                self._camera = messages.camera(self._stage.bounds())
                 told.append(self._camera)
             self._server.send([*told, self._now()])
         if shown.course is not None:
             self.play(shown.course, name=name, speed=rate)
-        elif self._recorder is not None:
-            self._recorder.take(self._all())
+        else:
+            self._note()
 
     def update(self, q: Any = None, *, name: str | None = None) -> None:
         """Move a robot of the view; the robot's own stored configuration stays as it is.
@@ -86,23 +88,31 @@ class MeshcatView:
             q: Configuration (nq,) or mapping; None is the robot's stored one.
             name: Which robot, where there are several.
         """
-        key, shown = self._picture(name)
-        self._move(key, shown.drawing.at(shown.robot._single(q)))
-
-    def _move(self, name: str, now: Moment) -> None:
+        key, shown = self._stage.find(name)
         with self._lock:
+            now = self._current(key).at(shown.robot._single(q))
             told = self._stopped()
-            self._moments[name] = now
+            self._stage.move(key, now)
             self._server.send([*told, self._now()])
+        self._note()
+
+    def _current(self, name: str) -> Picture:
+        """The picture of that name, drawn anew if its robot was changed, for example by something attached to it."""
+        shown = self._stage.find(name)[1]
+        if not shown.is_current:
+            self.show(shown.anew(), fit=False)
+        return self._stage.find(name)[1]
+
+    def _note(self) -> None:
         if self._recorder is not None:
-            self._recorder.take(self._all())
+            self._recorder.take(self._stage.now())
 
     def remove(self, name: str) -> None:
         """Take a robot, and what was drawn with it, out of the view."""
-        key, _ = self._picture(name)
+        key, _ = self._stage.find(name)
         with self._lock:
             told = self._stopped()
-            del self._pictures[key], self._moments[key]
+            self._stage.remove(key)
             self._server.send([*told, {"type": "remove", "path": key}])
 
     def _stopped(self) -> list[Message]:
@@ -114,18 +124,7 @@ class MeshcatView:
     @property
     def names(self) -> list[str]:
         """What is shown."""
-        return list(self._pictures)
-
-    def _picture(self, name: str | None) -> tuple[str, Picture]:
-        if not self._pictures:
-            raise InputError("the view shows nothing yet; robot.visualize(view) puts a robot into it")
-        if name is None:
-            if len(self._pictures) > 1:
-                raise InputError(f"name is required, the view shows several robots: {', '.join(self._pictures)}")
-            name = next(iter(self._pictures))
-        if name not in self._pictures:
-            raise unknown_name("robot in the view", name, self._pictures)
-        return name, self._pictures[name]
+        return self._stage.names
 
     # Time
 
@@ -138,7 +137,7 @@ class MeshcatView:
         name: str | None = None,
         wait: bool = False,
     ) -> None:
-        """Play a trajectory in the browser, with a time slider; it repeats until something else is shown.
+        """Play a trajectory in the browser, with a time slider; it repeats until something else is shown or played.
 
         Args:
             trajectory: With `t` and `q`, an array (N, nq), or a file.
@@ -147,17 +146,20 @@ class MeshcatView:
             name: Which robot, where there are several.
             wait: Return only after it was played once.
         """
-        key, shown = self._picture(name)
-        rate = scalar(speed, "speed", positive=True)
+        key, shown = self._stage.find(name)
+        rate, waits = pace(speed), flag(wait, "wait")
         course = trajectory if isinstance(trajectory, Course) else course_of(shown.robot, trajectory, dt)
         kept = course.thinned(SAMPLES)
-        moments = film(shown.drawing, kept)
         with self._lock:
-            self._moments[key] = moments[-1]
-            self._film = messages.film(kept.t, moments, speed=rate)
-            self._server.send([self._film])
-        if wait:
-            time.sleep(float(kept.t[-1]) / rate)
+            moments = self._current(key).film(kept)
+            told = self._stopped()
+            self._stage.move(key, moments[-1])
+            others = self._stage.now(but=key).marks  # what touches elsewhere goes on being shown
+            marked = [Moment(one.poses, {**others, **one.marks}) for one in moments]
+            self._film = messages.film(kept.t, marked, speed=rate)
+            self._server.send([*told, self._now(), self._film])
+        if waits:
+            time.sleep(min(float(kept.t[-1]) / rate, LONGEST))
 
     @contextmanager
     def record(self) -> Iterator[Recorder]:
@@ -170,7 +172,7 @@ class MeshcatView:
         """
         if self._recorder is not None:
             raise InputError("the view is recording already; leave that `with` first")
-        recorder = self._recorder = Recorder(self._build, self._all())
+        recorder = self._recorder = Recorder(self._build, self._stage.now())
         try:
             yield recorder
         finally:
@@ -178,7 +180,7 @@ class MeshcatView:
 
     def _build(self) -> tuple[list[Message], str]:
         with self._lock:
-            return [*self._solids(), *self._cameras()], ", ".join(self._pictures)
+            return [*self._stage.solids(), *self._cameras()], str(self._stage)
 
     # Looking
 
@@ -189,40 +191,37 @@ class MeshcatView:
             eye: Where it stands; None finds a place from which everything is seen.
             target: Where it looks; None is the middle of what is shown.
         """
-        bounds = self._bounds()
+        with self._lock:
+            for name in self.names:
+                self._current(name)
+            bounds = self._stage.bounds()
         middle = bounds.mean(axis=0) if target is None else vector(target, 3, "target")
         if eye is None:
             told = messages.camera(bounds + (middle - bounds.mean(axis=0)))
         else:
             at = vector(eye, 3, "eye")
-            if np.linalg.norm(at - middle) < 1e-6:
-                raise InputError("eye must not be where the camera looks at")
+            if not 1e-6 <= np.linalg.norm(at - middle) <= FARTHEST:
+                raise InputError(f"eye must be 1e-6 m to {FARTHEST:g} m from what the camera looks at, {middle}")
             told = messages.looking(at, middle)
         with self._lock:
             self._camera = told
             self._server.send([told])
 
-    def _bounds(self) -> Array:
-        boxes = [shown.bounds for shown in self._pictures.values()]
-        if not boxes:
-            return np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
-        return np.array([np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)])
-
     def open(self) -> Self:
         """Open the page in a browser of this machine."""
-        webbrowser.open(self.url, new=2)
+        if not webbrowser.open(self.url, new=2):
+            warnings.warn(f"no browser could be started here; open {self.url} in one", RuntimeWarning, stacklevel=2)
         return self
 
     def wait(self, timeout: float = 10.0) -> None:
         """Wait until a browser looks on; NoBrowserError with advice after `timeout` seconds."""
-        self._server.wait(scalar(timeout, "timeout", minimum=0.0))
+        self._server.wait(seconds(timeout, "timeout"))
 
     def image(self, path: Any = None, timeout: float = 10.0) -> Any:
         """What the browser shows, as PNG: the bytes, or the path written."""
-        data = self._server.image(scalar(timeout, "timeout", positive=True))
-        if path is None:
-            return data
-        return write_file(path, data)
+        file = None if path is None else path_of(path)
+        data = self._server.image(seconds(timeout, "timeout"))
+        return data if file is None else write_file(file, data)
 
     @property
     def browsers(self) -> int:
@@ -234,7 +233,7 @@ class MeshcatView:
     def to_html(self, path: Any = None) -> Any:
         """What is shown now as a page that needs no server; the path written, or the text."""
         with self._lock:
-            content = page(self._everything(), ", ".join(self._pictures) or "knuckle")
+            content = page(self._everything(), str(self._stage) or "knuckle")
         return content if path is None else write_file(path, content)
 
     def _repr_html_(self) -> str:
@@ -243,22 +242,14 @@ class MeshcatView:
 
     def _everything(self) -> list[Message]:
         with self._lock:
-            told = [*self._solids(), *self._cameras(), self._now()]
+            told = [*self._stage.solids(), *self._cameras(), self._now()]
             return told if self._film is None else [*told, self._film]
-
-    def _solids(self) -> list[Message]:
-        known: set[str] = set()
-        return [one for shown in self._pictures.values() for one in messages.solids(shown.drawing.solids, known)]
 
     def _cameras(self) -> list[Message]:
         return [] if self._camera is None else [self._camera]
 
-    def _all(self) -> Moment:
-        poses = {path: pose for one in self._moments.values() for path, pose in one.poses.items()}
-        return Moment(poses, {path: colour for one in self._moments.values() for path, colour in one.marks.items()})
-
     def _now(self) -> Message:
-        return messages.moment(self._all())
+        return messages.moment(self._stage.now())
 
     # Ending
 
@@ -273,4 +264,4 @@ class MeshcatView:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<MeshcatView at {self.url}: {', '.join(self._pictures) or 'empty'}>"
+        return f"<MeshcatView at {self.url}: {str(self._stage) or 'empty'}>"

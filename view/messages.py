@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +20,8 @@ VIEW = np.array([1.0, -1.1, 0.65]) / np.linalg.norm([1.0, -1.1, 0.65])
 """From which side a camera looks at first."""
 FIELD = np.radians(40.0)
 """Field of view of the page's camera."""
+MARGIN = 0.85
+"""Share of the view that is filled by what is to be seen whole."""
 
 
 def text(messages: Iterable[Message]) -> str:
@@ -94,9 +97,14 @@ def film(times: Array, moments: Sequence[Moment], *, speed: float = 1.0, play: b
 
 def camera(bounds: Array, direction: Any = VIEW) -> Message:
     """A camera that sees the whole box (2, 3) [m]."""
-    centre, radius = bounds.mean(axis=0), 0.5 * max(float(np.linalg.norm(bounds[1] - bounds[0])), 1e-3)
-    distance = 0.95 * radius / np.sin(0.5 * FIELD)
-    return looking(centre + distance * np.asarray(direction) / np.linalg.norm(direction), centre)
+    centre, away = bounds.mean(axis=0), np.asarray(direction) / np.linalg.norm(direction)
+    corners = np.array(list(itertools.product(*bounds.T))) - centre
+    right = np.cross([0.0, 0.0, 1.0], away)
+    right /= np.linalg.norm(right)
+    aside = np.abs(corners @ np.column_stack([right, np.cross(away, right)])).max(axis=1)
+    # each corner within the square cone of view, a margin around it
+    distance = max(float((aside / (MARGIN * np.tan(0.5 * FIELD)) + corners @ away).max()), 1e-3)
+    return {**looking(centre + distance * away, centre), "fits": True}
 
 
 def looking(eye: Array, target: Array) -> Message:
@@ -109,6 +117,7 @@ def looking(eye: Array, target: Array) -> Message:
         "near": distance / 500,
         "far": distance * 50,
         "cell": float(10.0 ** np.floor(np.log10(distance / 2))),
+        "fits": False,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..robot import InputError, RobotBase
 from ..robot.arrays import Array
-from .drawing import Colour, Moment, Solid, clean, unique
+from .drawing import Colour, Moment, Solid, unique
 from .shapes import Mesh, ball, ball_pose, bar, bar_pose
 
 GREY: Colour = (0.75, 0.75, 0.78, 1.0)
@@ -65,13 +65,14 @@ class Skeleton:
         self._bars = [(above, name) for name in names if (above := _carrier(name, parents, names)) not in dressed]
         below = {parents[name] for name in names}
         self._tool = bool(names) and has_tool(robot) and names[-1] not in dressed and names[-1] not in below
-        self._balls = [name for name in names if name not in dressed]
+        balls = [name for name in names if name not in dressed]
+        self._balls = {name: f"skeleton/{path}" for name, path in zip(balls, unique(balls), strict=True)}
 
     def solids(self) -> Sequence[Solid]:
         """Bars and balls."""
         rod, knob = bar(), ball()
-        bars = [Solid(f"skeleton/bar_{k}", rod, BONE) for k in range(len(self._bars) + self._tool)]
-        return bars + [Solid(f"skeleton/{clean(name)}", knob, GREY) for name in self._balls]
+        bars = [Solid(f"bones/{k}", rod, BONE) for k in range(len(self._bars) + self._tool)]
+        return bars + [Solid(path, knob, GREY) for path in self._balls.values()]
 
     def at(self, q: Array) -> Moment:
         """Bars from joint to joint, whatever lies between."""
@@ -83,10 +84,10 @@ class Skeleton:
         ]
         if self._tool:
             ends.append((poses[-1, :3, 3], self._robot.pose(q, self._robot.tcp)[:3, 3]))
-        where = {f"skeleton/bar_{k}": bar_pose(*pair, self._radius) for k, pair in enumerate(ends)}
-        for name in self._balls:
+        where = {f"bones/{k}": bar_pose(*pair, self._radius) for k, pair in enumerate(ends)}
+        for name, path in self._balls.items():
             centre = poses[self._joints[name], :3, 3]
-            where[f"skeleton/{clean(name)}"] = ball_pose(centre, 1.6 * self._radius)
+            where[path] = ball_pose(centre, 1.6 * self._radius)
         return Moment(where)
 
 
@@ -184,9 +185,4 @@ class Contacts:
             poses[f"contact_lines/{name}_{k}"] = ball_pose(point, 2.0 * self._radius)
         red, green, blue = (0.4 * part for part in colour[:3])  # darker than the shapes it lies on
         for name in ("line", "first", "second"):
-            marks[f"contact_lines/{name}_{k}"] = (
-                0.4 * red,
-                0.4 * green,
-                0.4 * blue,
-                1.0,
-            )  # it lies on shapes in colour
+            marks[f"contact_lines/{name}_{k}"] = (red, green, blue, 1.0)

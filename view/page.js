@@ -7,7 +7,11 @@ const knuckle = (() => {
   const meshes = new Map();   // key of a mesh: its geometry
   const marked = new Map();   // path of a solid that shows only when marked: its material
   const errors = [];
-  const split = (path) => path.split("/");
+
+  // meshcat keeps what hangs in its tree in plain objects: names that mean something there get a mark nobody sees
+  const taken = (name, depth) => name in {} || name[0] === "\u200b" || name === "<object>" ||
+    (depth === 0 && ["Axes", "Grid", "Background", "Cameras", "Lights"].includes(name));
+  const split = (path) => path.split("/").map((name, depth) => taken(name, depth) ? "\u200b" + name : name);
 
   viewer.set_property(["Background"], "top_color", [1, 1, 1]);
   viewer.set_property(["Background"], "bottom_color", [0.9, 0.92, 0.95]);
@@ -71,20 +75,35 @@ const knuckle = (() => {
     viewer.set_dirty();
   }
 
-  function ground(cell) {
-    const grid = new THREE.GridHelper(20 * cell, 20, 0x999999, 0xcccccc);
-    grid.rotateX(Math.PI / 2);
-    viewer.set_object(["Grid"], grid);
+  // lines in pieces, one a cell: software that draws them loses a whole line where one end is behind the camera
+  function ground(cell, at) {
+    const points = [], colours = [], count = 20, half = count / 2;
+    for (let row = -half; row <= half; row++) {
+      for (let k = -half; k < half; k++) {
+        points.push(k, row, 0, k + 1, row, 0, row, k, 0, row, k + 1, 0);
+        for (let corner = 0; corner < 4; corner++) colours.push(...(row === 0 ? [0.6, 0.6, 0.6] : [0.8, 0.8, 0.8]));
+      }
+    }
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+    geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
+    viewer.set_object(["Grid"], new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({vertexColors: true})));
+    const [x, y] = [0, 1].map((axis) => cell * Math.round(at[axis] / cell));  // on the lines of the world's grid
+    viewer.set_transform(["Grid"], [cell, 0, 0, 0, 0, cell, 0, 0, 0, 0, cell, 0, x, y, 0, 1]);
   }
 
   // the page's axes are x, z, -y of the robot's world
   function camera(message) {
-    const [eye, at] = [message.eye, message.target];
+    const at = message.target;
+    // what is to be seen whole fits into a square; a window that is taller than wide sees it from farther away
+    const away = message.fits ? Math.max(1, 1 / viewer.camera.aspect) : 1;
+    const eye = message.eye.map((x, axis) => at[axis] + away * (x - at[axis]));
     viewer.controls.target.set(at[0], at[2], -at[1]);
     viewer.camera.position.set(eye[0], eye[2], -eye[1]);
     viewer.camera.near = message.near;
     viewer.camera.far = message.far;
-    ground(message.cell);
+    viewer.camera.updateProjectionMatrix();
+    ground(message.cell, at);
     viewer.set_dirty();
   }
 

@@ -12,6 +12,7 @@ from ..robot import InputError
 from ..robot.arrays import scalar
 from ..robot.files import write_file
 from . import messages
+from .course import pace
 from .drawing import Moment
 from .html import page
 from .messages import Message
@@ -58,5 +59,5 @@ class Recorder:
         else:
             times = scalar(dt, "dt", positive=True) * np.arange(len(self))
         told, title = self._build()
-        content = page([*told, messages.film(times, self._moments, speed=speed)], title)
+        content = page([*told, messages.film(times, self._moments, speed=pace(speed))], title)
         return content if path is None else write_file(path, content)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import itertools
 import json
 import logging
+import os
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from ..robot import InputError
+from ..robot import InputError, InputTypeError, MissingDependencyError
 from ..robot.errors import NoBrowserError
 from .messages import Message, text
 
@@ -39,11 +41,12 @@ class Server:
         self, page: str, greeting: Callable[[], Iterable[Message]], *, port: int = 0, host: str = LOOPBACK
     ) -> None:
         self._page, self._greeting = page, greeting
-        self._listener = _listener(host, port)
-        self.is_local = self._listener.getsockname()[0] in ("127.0.0.1", "::1")
+        self._listener = listener(host, port)
+        self._process = os.getpid()
+        at = self._listener.getsockname()
+        self.is_local = at[0] in ("127.0.0.1", "::1")
         """Whether only this machine can ask."""
-        name = LOOPBACK if host in ("", "0.0.0.0", "::") else host
-        self.url = f"http://{name}:{self._listener.getsockname()[1]}/"
+        self.url = address(host, at[1])
         self._sockets: set[Any] = set()
         self._connected = threading.Event()
         self._images: dict[int, asyncio.Future[bytes]] = {}
@@ -59,8 +62,10 @@ class Server:
             raise
 
     async def _serve(self) -> None:
-        from .handlers import application  # tornado is imported by the first server, not with the package
-
+        try:
+            from .handlers import application  # tornado is imported by the first server, not with the package
+        except ImportError as error:
+            raise MissingDependencyError(f"a page is served by tornado: pip install tornado ({error})") from error
         self._http = application(self)
         self._http.add_sockets([self._listener])
 
@@ -77,10 +82,15 @@ class Server:
 
     def send(self, messages: Iterable[Message]) -> None:
         """Tell all browsers; without one nothing happens."""
-        if self._closed:
-            raise InputError("the view is closed; open a new one")
+        self._require_open()
         if self._sockets:
             self._loop.call_soon_threadsafe(self._write, text(messages))
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InputError("the view is closed; open a new one")
+        if self._process != os.getpid():
+            raise InputError("the view belongs to the process that opened it, which was forked; open a new one here")
 
     def _write(self, content: str) -> None:
         for one in tuple(self._sockets):
@@ -92,6 +102,7 @@ class Server:
         Raises:
             NoBrowserError: after `timeout` seconds without one.
         """
+        self._require_open()
         if not self._connected.wait(timeout):
             raise NoBrowserError(
                 f"no browser opened {self.url} within {timeout:g} s; open it by hand (from another machine through "
@@ -147,7 +158,7 @@ class Server:
             answer = json.loads(content)
             waiting = self._images.get(int(answer["number"]))
             picture = base64.b64decode(str(answer["data"]).partition(",")[2])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             _log.warning("a browser sent what is no answer: %.80r", content)
             return
         if waiting is not None and not waiting.done():
@@ -158,6 +169,9 @@ class Server:
         if self._closed:
             return
         self._closed = True
+        if self._process != os.getpid():  # the thread that serves is not in this process
+            self._listener.close()
+            return
         try:
             self._run(self._shut())
         finally:
@@ -169,18 +183,45 @@ class Server:
     async def _shut(self) -> None:
         for one in tuple(self._sockets):
             one.close()
+        self._sockets.clear()
+        self._connected.clear()
         if hasattr(self, "_http"):
             self._http.stop()
             await self._http.close_all_connections()
         self._listener.close()
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def listener(host: Any, port: Any, tries: int = 1) -> socket.socket:
+    """A socket that listens.
+
+    Args:
+        host: A name or address of this machine.
+        port: 0 takes a free one.
+        tries: Ports from this one on that are tried where somebody has it.
+
+    Raises:
+        InputError: if none can be had.
+    """
+    if not isinstance(host, str):
+        raise InputTypeError(f"host must be a name or address of this machine, got {type(host).__name__}")
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
         raise InputError(f"port must be a whole number from 0 to 65535, got {port!r}; 0 takes a free port")
-    try:
-        listener = socket.create_server((host, port))
-    except OSError as error:
-        raise InputError(f"port: cannot listen on {host}:{port} ({error}); 0 takes a free port") from None
-    listener.setblocking(False)
-    return listener
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    reason: Exception | None = None
+    for one in range(port, min(port + tries, 65536)):
+        try:
+            opened = socket.create_server((host, one), family=family)
+            opened.setblocking(False)
+            return opened
+        except (OSError, ValueError) as error:  # ValueError: a name that is none
+            reason = error
+            if getattr(error, "errno", None) != errno.EADDRINUSE:
+                break
+    why = getattr(reason, "strerror", None) or reason
+    raise InputError(f"port: cannot listen on {host:.60}:{port} ({why}); 0 takes a free port")
+
+
+def address(host: str, port: int) -> str:
+    """Where a browser of this machine finds what listens there."""
+    name = {"": LOOPBACK, "0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)
+    return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..robot import InputTypeError
+from ..robot.arrays import flag
 from .assemble import picture
+from .course import pace
 from .meshcat_view import MeshcatView
 from .server import LOOPBACK
 
@@ -59,16 +61,25 @@ def show(
             * name: what the robot is called in the view; its own name if left out.
 
     Returns:
-        The view.
+        The view. It is served until its `close`, or until the program ends, whether or not it is kept.
+
+    Raises:
+        InputError: on what cannot be drawn or served; nothing is shown or served then.
     """
     if visualizer is not None and not isinstance(visualizer, MeshcatView):
         raise InputTypeError(
             f"visualizer must be a view that robot.visualize returned, got {type(visualizer).__name__}; "
             "None opens a new one"
         )
-    shown = picture(robot, **options)
+    fitted, wanted = flag(fit, "fit"), None if open_browser is None else flag(open_browser, "open_browser")
+    shown, rate = picture(robot, **options), pace(speed)
     view = MeshcatView(port=port, host=host) if visualizer is None else visualizer
-    view.show(shown, fit=fit, speed=speed)
-    if visualizer is None and (has_screen() if open_browser is None else open_browser):
-        opener(view)
+    try:
+        view.show(shown, fit=fitted, speed=rate)
+        if visualizer is None and (has_screen() if wanted is None else wanted):
+            opener(view)
+    except BaseException:
+        if visualizer is None:
+            view.close()
+        raise
     return view

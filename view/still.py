@@ -32,11 +32,13 @@ def obstacles(task: Any) -> Still:
 
 def goals(task: Any, length: float) -> Still:
     """The goals of a task as axes; where a goal is several poses, each of them."""
-    things: list[Solid] = []
-    for name, goal in zip(unique(task.goals), task.goals.values(), strict=True):
-        for k, one in enumerate(goal if isinstance(goal, tuple) else (goal,)):
-            things += _axes(f"goals/{name}" if k == 0 else f"goals/{name}_{k + 1}", one, length)
-    return Still(tuple(things))
+    poses: list[tuple[str, Any]] = []
+    for name, goal in task.goals.items():
+        each = goal if isinstance(goal, tuple) else (goal,)
+        poses += [(name if k == 0 else f"{name}_{k + 1}", one) for k, one in enumerate(each)]
+    names = unique(name for name, _ in poses)
+    axes = (_axes(f"goals/{name}", one, length) for name, (_, one) in zip(names, poses, strict=True))
+    return Still(tuple(bar for each in axes for bar in each))
 
 
 def target(pose: Any, length: float) -> Still:

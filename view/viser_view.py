@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import socket
 import threading
 import time
 from contextlib import redirect_stdout
@@ -13,19 +11,21 @@ from typing import Any, Self
 import numpy as np
 
 from ..robot import InputError, MissingDependencyError, Transformation
-from ..robot.arrays import Array, whole
+from ..robot.arrays import Array
 from ..robot.rotation import quat_xyzw_from_rotation
-from .assemble import film
 from .drawing import Colour, Moment, Solid
 from .exploring import Explorer
 from .html import SAMPLES
 from .messages import FIELD, camera
-from .server import LOOPBACK
+from .server import LOOPBACK, address, listener
 
 try:
     import viser
 except ImportError as error:
     raise MissingDependencyError("a live window needs viser: pip install 'knuckle[live]'") from error
+
+DIGITS = 3
+"""Decimals that a slider shows [rad or m]."""
 
 
 class ViserScene:
@@ -46,7 +46,7 @@ class ViserScene:
         positions, _, triangles = solid.mesh.shaded  # creases are split there, so that viser's shading keeps them
         self._solids[solid.path] = solid
         self._handles[solid.path] = self._scene.add_mesh_simple(
-            f"/{solid.path}",
+            f"/robots/{solid.path}",  # apart from the grid and the target
             positions,
             triangles,
             color=tuple(round(255 * part) for part in solid.colour[:3]),
@@ -73,11 +73,13 @@ class ViserScene:
             if solid.marked:
                 self._handles[path].visible = path in now.marks
                 if path in now.marks:
-                    self._handles[path].color = tuple(round(255 * part) for part in now.marks[path][:3])
+                    *colour, opacity = now.marks[path]
+                    self._handles[path].color = tuple(round(255 * part) for part in colour)
+                    self._handles[path].opacity = None if opacity >= 1 else opacity
 
     def _place(self, path: str, pose: Array) -> None:
         if path not in self._handles:  # nothing but a place for what hangs below
-            self._handles[path] = self._scene.add_frame(f"/{path}", show_axes=False)
+            self._handles[path] = self._scene.add_frame(f"/robots/{path}", show_axes=False)
         handle, scale = self._handles[path], np.linalg.norm(pose[:3, :3], axis=0)
         handle.position = pose[:3, 3]
         handle.wxyz = quat_wxyz(pose[:3, :3] / scale)
@@ -113,7 +115,7 @@ class ViserView:
         self.explorer = explorer
         with redirect_stdout(StringIO()):  # it greets on standard output whatever `verbose` says
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
-        self.url = f"http://{host}:{self.server.get_port()}/"
+        self.url = address(host, self.server.get_port())
         self.scene = ViserScene(self.server)
         self.scene.look_at(explorer.picture.bounds)
         self._lock = threading.RLock()
@@ -150,19 +152,35 @@ class ViserView:
 
     def _dragged(self) -> None:
         w, x, y, z = self.handle.wxyz
-        self.reach(Transformation.from_quat_xyzw([x, y, z, w], self.handle.position))
+        with self._lock:
+            if not self._quiet:
+                self.explorer.reach(Transformation.from_quat_xyzw([x, y, z, w], self.handle.position))
+                self._show(target=False)
 
     def reach(self, target: Any) -> Any:
-        """The target was dragged: go there, as far as it can be reached; the IKResult is returned."""
+        """Put the target to a pose of the tool, and go there as far as it can be reached; the IKResult is returned."""
+        self._require_open()
         with self._lock:
-            if self._quiet:
-                return None
             result = self.explorer.reach(target)
             self._show(target=False)
+            self._aim(Transformation(target))
             return result
+
+    def _aim(self, pose: Transformation) -> None:
+        """Put the axes that are dragged somewhere, unless somebody drags them."""
+        self._quiet = True
+        try:
+            self.handle.position, self.handle.wxyz = pose.translation, quat_wxyz(pose.rotation)
+        finally:
+            self._quiet = False
+
+    def _require_open(self) -> None:
+        if self._closed.is_set():
+            raise InputError("the window is closed; open a new one")
 
     def update(self, q: Any = None) -> None:
         """Go to a configuration (nq,) or mapping; sliders and target follow."""
+        self._require_open()
         with self._lock:
             self.explorer.move(q)
             self._show()
@@ -172,12 +190,12 @@ class ViserView:
         q, self._quiet = self.explorer.q, True
         try:
             for slider in self.explorer.sliders if sliders else ():
-                self.sliders[slider.name].value = float(q[slider.index])
-            if target and self.handle is not None:
-                pose = self.explorer.tcp
-                self.handle.position, self.handle.wxyz = pose.translation, quat_wxyz(pose.rotation)
+                widget = self.sliders[slider.name]
+                widget.value = min(max(round(float(q[slider.index]), DIGITS), widget.min), widget.max)
         finally:
             self._quiet = False
+        if target and self.handle is not None:
+            self._aim(self.explorer.tcp)
         self._text.content = "```\n" + "\n".join(self.explorer.readout().lines()) + "\n```"
 
     @property
@@ -191,7 +209,7 @@ class ViserView:
         course = self.explorer.picture.course
         assert course is not None
         kept = course.thinned(SAMPLES)
-        moments, end = film(self.explorer.picture.drawing, kept), float(kept.t[-1])
+        moments, end = self.explorer.picture.film(kept), float(kept.t[-1])
         gui = self.server.gui
         self.clock = gui.add_slider("time [s]", 0.0, max(end, 1e-3), max(end / 1000, 1e-4), 0.0)
         self.playing = gui.add_checkbox("play", False)
@@ -236,31 +254,11 @@ def live(robot: Any, *, q: Any = None, port: int = 8080, host: str = LOOPBACK, *
     Args:
         robot: The robot; it is not moved.
         q: Where to start; the stored configuration by default.
-        port: To listen on, or the next free one above.
+        port: To listen on, or the next free one above; 0 takes any.
         host: To listen on.
         **options: What is drawn, see `knuckle.view.show`: task, frames, layers, trajectory, ...
     """
     explorer = Explorer(robot, q, **options)
-    return ViserView(explorer, port=_free_port(host, port), host=host)
-
-
-def _free_port(host: Any, port: Any) -> int:
-    """The port, or the next one above it on which a server can listen: viser itself would wait for ever.
-
-    Raises:
-        InputError: where none can be had.
-    """
-    first = whole(port, "port")
-    if not isinstance(host, str) or not host or first > 65535:
-        raise InputError(f"host must be an address of this machine and port at most 65535, got {host!r:.60} and {port}")
-    for one in range(first, min(first + 100, 65536)):
-        try:
-            with socket.create_server((host, one)):
-                return one
-        except OSError as error:
-            reason = error
-            if error.errno != errno.EADDRINUSE:
-                break
-        except UnicodeError as error:
-            raise InputError(f"host: {host!r:.60} is no address: {error}") from None
-    raise InputError(f"port: cannot listen on {host}:{first} ({reason})")
+    with listener(host, port, tries=100) as free:  # viser itself would wait for ever for a port it cannot have
+        found = free.getsockname()[1]
+    return ViserView(explorer, port=found, host=host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version as _version
 
-from . import checks, controllers, ik, robot
+from . import checks, controllers, ik, robot, view
 from .checks import Check, PoseReport, TrajectoryReport, check_poses, check_trajectory, torque_envelope
 from .ik import (
     CallbackReturn,
@@ -141,4 +141,5 @@ __all__ = [
     "register_method",
     "robot",
     "torque_envelope",
+    "view",
 ]
