@@ -200,7 +200,7 @@ class MeshcatView:
             told = messages.camera(bounds + (middle - bounds.mean(axis=0)))
         else:
             at = vector(eye, 3, "eye")
-            if not 1e-6 <= np.linalg.norm(at - middle) <= FARTHEST:
+            if not 1e-6 <= np.abs(at - middle).max() <= FARTHEST:
                 raise InputError(f"eye must be 1e-6 m to {FARTHEST:g} m from what the camera looks at, {middle}")
             told = messages.looking(at, middle)
         with self._lock:

@@ -206,19 +206,22 @@ def listener(host: Any, port: Any, tries: int = 1) -> socket.socket:
         raise InputTypeError(f"host must be a name or address of this machine, got {type(host).__name__}")
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
         raise InputError(f"port must be a whole number from 0 to 65535, got {port!r}; 0 takes a free port")
+    try:
+        host.encode("idna")
+    except UnicodeError as error:
+        raise InputError(f"host must be a name or address of this machine, got {host!r:.60} ({error})") from None
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    reason: Exception | None = None
+    reason: object = None
     for one in range(port, min(port + tries, 65536)):
         try:
             opened = socket.create_server((host, one), family=family)
             opened.setblocking(False)
             return opened
-        except (OSError, ValueError) as error:  # ValueError: a name that is none
-            reason = error
-            if getattr(error, "errno", None) != errno.EADDRINUSE:
+        except OSError as error:
+            reason = error.strerror
+            if error.errno != errno.EADDRINUSE:
                 break
-    why = getattr(reason, "strerror", None) or reason
-    raise InputError(f"port: cannot listen on {host:.60}:{port} ({why}); 0 takes a free port")
+    raise InputError(f"port: cannot listen on {host:.60}:{port} ({reason}); 0 takes a free port")
 
 
 def address(host: str, port: int) -> str:
