@@ -25,7 +25,7 @@ from ..robot.arrays import Array
 from ..robot.collision import Distance
 from ..robot.sweep import Sweep
 from .course import Course
-from .report import Check, skipped
+from .report import Check, moment
 
 _FINAL = 0.1
 """Part of the resolution at which halving ends."""
@@ -106,18 +106,19 @@ def clearance_check(name: str, found: Clearance, margin: float) -> Check:
     count = int(found.violated.sum())
     if found.nearest is None or found.nearest.links is None:
         if count == 0:
-            return skipped(name, "everything is too far off for a distance to be measured")
+            free = "everything is too far off for a distance to be measured"
+            return Check(name, True, math.inf, margin, math.nan, "", 0, math.inf, "m", free)
         message = "no distance can be measured, and it is not proven free"
         return Check(name, False, math.nan, margin, found.first, "", count, -math.inf, "m", message)
     value = found.nearest.value
     pair = " and ".join(found.nearest.links)
-    at = f"at {found.time:.6g} s"
+    at = f"at {moment(found.time)}"
     if not count:
         message = f"{pair} are nearest, {value:.4g} m apart {at}; nothing comes nearer than {found.proven:.4g} m"
     elif value < 0:
-        message = f"{pair} overlap by {-value:.4g} m {at}; first contact seen at {found.first:.6g} s"
+        message = f"{pair} overlap by {-value:.4g} m {at}; first contact seen at {moment(found.first)}"
     elif value > margin:
         message = f"{pair} graze: {value:.4g} m apart {at}, not proven to keep the {margin:g} m asked for"
     else:
-        message = f"{pair} come within {value:.4g} m {at}, {margin:g} m asked for; first at {found.first:.6g} s"
+        message = f"{pair} come within {value:.4g} m {at}, {margin:g} m asked for; first at {moment(found.first)}"
     return Check(name, not count, value, margin, found.time, pair, count, value - margin, "m", message)

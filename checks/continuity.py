@@ -10,7 +10,7 @@ from ..robot.arrays import Array
 from ..robot.trajectory_arrays import CLOSEST
 from .course import Course
 from .limits import Units
-from .report import Check
+from .report import Check, moment
 
 FASTEST = 100.0
 """Where a joint has no velocity limit, no joint is taken to be faster than this [rad/s or m/s]."""
@@ -22,8 +22,9 @@ def time_check(course: Course) -> Check:
     """Times increase; a Trajectory holds no others, so this says how evenly."""
     h = course.spans
     at = int(h.argmin())
-    even = "even" if np.ptp(h) < 1e-6 * h.mean() else "uneven"
-    message = f"times increase in {even} steps of {h.min():.6g} to {h.max():.6g} s"
+    even = np.ptp(h) < 1e-6 * h.mean()
+    steps = f"even steps of {h.mean():.6g} s" if even else f"uneven steps of {h.min():.6g} to {h.max():.6g} s"
+    message = f"times increase in {steps}"
     t = float(course.trajectory.t[at])
     return Check("time", True, float(h[at]), CLOSEST, t, "", 0, float(h[at]) - CLOSEST, "s", message)
 
@@ -51,7 +52,7 @@ def continuity_check(course: Course, units: Units) -> Check:
         step = float(course.steps[row, column])
         message = (
             f"{name} jumps: {step:.6g} {units.of('position', int(column))} in {course.spans[row]:.6g} s, "
-            f"{value:.6g} {unit} off what its neighbours say, {limit:.6g} allowed, at {time:.6g} s"
+            f"{value:.6g} {unit} off what its neighbours say, {limit:.6g} allowed, at {moment(time)}"
         )
     else:
         message = (

@@ -160,6 +160,8 @@ def course_of(robot: RobotBase, trajectory: Any) -> Course:
     Raises:
         InputError: naming the columns that are missing, left over or too many.
     """
+    if all(hasattr(trajectory, name) for name in ("time", "q", "dq", "q_names")):  # what a closed loop recorded
+        trajectory = Trajectory(trajectory.time, trajectory.q, trajectory.dq, names=trajectory.q_names)
     if not isinstance(trajectory, Trajectory):
         raise InputTypeError(
             f"trajectory must be a Trajectory, got {type(trajectory).__name__}; Trajectory.load reads one"

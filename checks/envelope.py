@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from ..robot.arrays import Array, scalar
 from ..robot.base import as_robot
+from ..robot.errors import InputError
+from ..robot.trajectory import Trajectory
+from .course import course_of
 from .options import loaded
 
 if TYPE_CHECKING:
@@ -28,6 +31,13 @@ class Envelope:
     """Without anything carried (N, nv) [N m or N]."""
     torque_per_mass: Array
     """What each kilogram adds (N, nv)."""
+
+    def __repr__(self) -> str:
+        if not len(self.mass):
+            return "<Envelope of no state>"
+        at = int(self.mass.argmin())
+        by = f", set by degree of freedom {self.joint[at]}" if self.joint[at] >= 0 else ""
+        return f"<Envelope of {len(self.mass)} states: {self.mass[at]:.4g} kg at least, in state {at}{by}>"
 
 
 def torque_envelope(
@@ -49,7 +59,7 @@ def torque_envelope(
 
     Args:
         robot: The robot; it is not moved.
-        q: Configurations (N, nq), or one (nq,).
+        q: Configurations (N, nq), or one (nq,), or a Trajectory, which has velocities and accelerations of its own.
         dq: Velocities (N, nv); None is at rest.
         ddq: Accelerations (N, nv); None is none.
         com: Centre of the mass in the tcp (3,) [m]; None is its origin.
@@ -60,6 +70,11 @@ def torque_envelope(
     """
     as_robot(robot)
     scale = scalar(limits_scale, "limits_scale", positive=True)
+    if isinstance(q, Trajectory):
+        if dq is not None or ddq is not None:
+            raise InputError("dq and ddq go with an array of configurations; a trajectory has its own")
+        course = course_of(robot, q)
+        q, dq, ddq = course.trajectory.q, course.dq, course.ddq
     q = np.atleast_2d(robot._one_or_many(q))
     still = np.zeros((len(q), robot.nv))
     dq = still if dq is None else np.atleast_2d(robot._rates(dq, still[0], "dq"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..robot.files import write_file
 from .plots import svg
-from .report import Check, TrajectoryReport
+from .report import Check, TrajectoryReport, word
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #222; }
@@ -57,13 +57,11 @@ def page(report: TrajectoryReport, animation: str | None = None) -> str:
 
 
 def _row(check: Check) -> str:
-    idle = math.isnan(check.worst)
-    kind, word = ("idle", "-") if idle else ("pass", "ok") if check.ok else ("fail", "FAIL")
+    kind = "fail" if not check.ok else "pass" if check.judged else "idle"
     cells = [_number(check.worst, check.unit), _number(check.limit, check.unit), _number(check.time, "")]
     numbers = "".join(f'<td class="number">{cell}</td>' for cell in [*cells, str(check.count) if check.count else ""])
-    return (
-        f'<tr class="{kind}"><td>{escape(check.name)}</td><td>{word}</td>{numbers}<td>{escape(check.message)}</td></tr>'
-    )
+    row = f"<td>{escape(check.name)}</td><td>{word(check)}</td>{numbers}<td>{escape(check.message)}</td>"
+    return f'<tr class="{kind}">{row}</tr>'
 
 
 def _number(value: float, unit: str) -> str:

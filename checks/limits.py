@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ..robot.arrays import Array
 from ..robot.piecewise import Peaks, Piecewise
 from .course import Course, States
-from .report import Check, skipped
+from .report import Check, moment, skipped
 from .sampled import sampled_peaks
 
 ROUNDING = 1e-9
@@ -112,13 +112,14 @@ def _against(course: Course, kind: str, peaks: Peaks, limits: Array, units: Unit
         message = f"no limits; greatest is {value:.6g} {unit} of {name}"
     else:
         message = f"{name} {_verb(count)} its limit {limit:.6g} {unit} with {value:.6g}"
-    return _check(kind, count, value, limit, peaks.time[column], name, limit - value, unit, message)
+    found = _check(kind, count, value, limit, peaks.time[column], name, limit - value, unit, message)
+    return found if finite.any() else replace(found, judged=False)
 
 
 def _check(
     kind: str, count: int, value: float, limit: float, time: Any, name: str, margin: float, unit: str, message: str
 ) -> Check:
-    where = f"{message} at {float(time):.6g} s" if math.isfinite(float(time)) else message
+    where = f"{message} at {moment(float(time))}" if math.isfinite(float(time)) else message
     return Check(kind, count == 0, value, limit, float(time), name, count, margin, unit, where)
 
 

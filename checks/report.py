@@ -35,6 +35,8 @@ class Check:
     unit: str
     message: str
     """The same in one sentence."""
+    judged: bool = True
+    """False where there was nothing to hold it against, such as a limit: then it is `ok`, and only told."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -86,6 +88,11 @@ class TrajectoryReport:
         """The checks that are not fine."""
         return tuple(check for check in self.checks if not check.ok)
 
+    @property
+    def unjudged(self) -> tuple[Check, ...]:
+        """The checks that had nothing to hold their values against."""
+        return tuple(check for check in self.checks if not check.judged)
+
     def to_dict(self) -> dict[str, Any]:
         """Strings, numbers, booleans, lists and None, fit for JSON."""
         return {
@@ -130,16 +137,26 @@ class TrajectoryReport:
         return f"<TrajectoryReport: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """The verdict and a line for every check."""
+        """The verdict and a line for every check, `--` before those that were not judged."""
         verdict = "feasible" if self.feasible else f"not feasible: {', '.join(c.name for c in self.violations)}"
         lines = [f"{verdict} ({self.samples} samples, {self.duration:g} s, {self.interpolation})"]
-        lines += [f"  {'ok  ' if check.ok else 'FAIL'} {check.name}: {check.message}" for check in self.checks]
+        lines += [f"  {word(check):4} {check.name}: {check.message}" for check in self.checks]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def skipped(name: str, reason: str) -> Check:
     """A check that had nothing to do."""
-    return Check(name, True, math.nan, math.nan, math.nan, "", 0, math.inf, "", reason)
+    return Check(name, True, math.nan, math.nan, math.nan, "", 0, math.inf, "", reason, judged=False)
+
+
+def word(check: Check) -> str:
+    """The verdict on a check in a word."""
+    return "FAIL" if not check.ok else "ok" if check.judged else "--"
+
+
+def moment(time: float) -> str:
+    """A time in words; those of clocks, which count from 1970, to the millisecond."""
+    return f"{time:.6g} s" if abs(time) < 1e6 else f"{time:.3f} s"
 
 
 def _plain(value: Any) -> Any:

@@ -14,8 +14,10 @@ from ..robot.arrays import Array, flag, scalar, whole
 from ..robot.errors import InputError, MissingDependencyError, UnsupportedError
 from ..robot.trajectory import Trajectory
 from .course import Course, course_of
-from .limits import KINDS, rate_peaks
+from .limits import KINDS, Units, rate_peaks
 from .options import Options, options_of
+from .report import moment
+from .trajectory_check import slides
 
 if TYPE_CHECKING:
     from ..robot.base import RobotBase
@@ -75,7 +77,7 @@ def retime(
         )
         found = solver.compute_trajectory(0.0, 0.0)
     if found is None:
-        raise InputError("no motion from rest to rest keeps the limits along this path: torques are short somewhere")
+        raise InputError(f"no motion from rest to rest keeps the limits along this path: {_short(course, settings)}")
     result = _kept(robot, course, found, step, settings, limited)
     given = _uniform(course, settings, limited)
     return given if given is not None and given.duration < result.duration else result
@@ -126,6 +128,23 @@ def _path(toppra: Any, course: Course, count: int, tolerance: float) -> Any:
     return path
 
 
+def _short(course: Course, settings: Options) -> str:
+    """Which joint lacks torque, and where, even at rest."""
+    robot, q, t = settings.robot, course.trajectory.q, course.trajectory.t
+    limit = settings.scales["torque"] * robot.limits.torque
+    still = np.zeros((len(q), robot.nv))
+    tau = np.abs(robot.id(q, still, still, friction=False, task=settings.task))
+    row, column = np.unravel_index(int((tau - limit).argmax()), tau.shape)
+    need, most = tau[row, column], limit[column]
+    if need <= most:
+        return "the torques that hold the robot still leave none to move it somewhere"
+    unit = Units(slides(robot)).of("torque", int(column))
+    return (
+        f"{robot.dof_names[column]} needs {need:.4g} {unit} to stand still where the trajectory is at "
+        f"{moment(float(t[row]))}, {most:.4g} are allowed"
+    )
+
+
 def _kept(robot: RobotBase, course: Course, found: Any, step: float, settings: Options, torque: bool) -> Trajectory:
     """What was found, sampled, and slowed down by as much as keeps every limit."""
     t = np.linspace(0.0, found.duration, max(2, int(np.ceil(found.duration / step)) + 1))
@@ -136,7 +155,7 @@ def _kept(robot: RobotBase, course: Course, found: Any, step: float, settings: O
         if factor <= 1.0:
             return result
         result = result.slowed(factor * (1.0 + 1e-9))
-    raise InputError("no slowing down keeps the limits along this path: torques at rest pass them somewhere")
+    raise InputError(f"no slowing down keeps the limits along this path: {_short(course, settings)}")
 
 
 def _uniform(course: Course, settings: Options, torque: bool) -> Trajectory | None:

@@ -11,7 +11,7 @@ from ..robot.constraints import CollisionFree, RobotConstraint, SelfCollisionFre
 from ..robot.sweep import sweeps
 from .clearance import clearance, clearance_check
 from .course import Course
-from .report import Check, skipped
+from .report import Check, moment, skipped
 
 
 def constraint_check(course: Course, constraint: RobotConstraint, name: str, task: Any, resolution: float) -> Check:
@@ -24,7 +24,7 @@ def constraint_check(course: Course, constraint: RobotConstraint, name: str, tas
     time = float(grid.t[worst.index])
     count = len(np.unique(grid.segment[~holds]))
     margin = math.nan if math.isnan(worst.value) or math.isnan(worst.limit) else abs(worst.limit - worst.value)
-    message = f"{worst.message}, at {time:.6g} s"
+    message = f"{worst.message}, at {moment(time)}"
     signed = margin if holds.all() else -margin
     return Check(name, bool(holds.all()), worst.value, worst.limit, time, worst.name, count, signed, "", message)
 

@@ -14,7 +14,7 @@ from ..robot.tolerance import ToleratedPose
 from ..robot.transformation import Transformation
 from .course import Course, States
 from .limits import ROUNDING
-from .report import Check, skipped
+from .report import Check, moment, skipped
 from .sampled import sampled_peaks
 
 
@@ -35,11 +35,10 @@ def speed_checks(course: Course, frame: str, linear: float, angular: float) -> l
     checks = []
     for k, (name, verb, unit) in enumerate((("tool_speed", "moves", "m/s"), ("tool_turning", "turns", "rad/s"))):
         value, time, count = float(peaks.value[k]), float(peaks.time[k]), int(peaks.over[:, k].sum())
-        said = f"{frame} {verb} at {value:.6g} {unit} at most, at {time:.6g} s"
-        said += f"; {limits[k]:.6g} allowed" if math.isfinite(limits[k]) else ""
-        checks.append(
-            Check(name, not count, value, float(limits[k]), time, frame, count, float(limits[k]) - value, unit, said)
-        )
+        limit, asked = float(limits[k]), math.isfinite(limits[k])
+        said = f"{frame} {verb} at {value:.6g} {unit} at most, at {moment(time)}"
+        said += f"; {limit:.6g} allowed" if asked else "; no bound given"
+        checks.append(Check(name, not count, value, limit, time, frame, count, limit - value, unit, said, asked))
     return checks
 
 
@@ -64,11 +63,11 @@ def singularity_checks(course: Course, frame: str, least: float, condition: floa
     checks = []
     for k, (name, what, value, bound, spare) in enumerate(measured):
         time, count, asked = float(peaks.time[k]), int(peaks.over[:, k].sum()), math.isfinite(bound)
-        said = f"{what} of {frame} is {value:.4g} at {time:.6g} s"
+        said = f"{what} of {frame} is {value:.4g} at {moment(time)}"
         said += f"; {bound:g} is the bound" if asked else "; no bound given"
         margin = (spare if k == 0 else bound - value) if asked else math.inf
         limit = bound if asked else math.nan
-        checks.append(Check(name, not count, value, limit, time, frame, count, margin, "", said))
+        checks.append(Check(name, not count, value, limit, time, frame, count, margin, "", said, asked))
     return checks
 
 
@@ -113,6 +112,8 @@ def goal_check(course: Course, frame: str, goals: dict[str, ToleratedPose]) -> C
     name = min(misses, key=lambda key: misses[key])
     ok, apart = misses[name] <= 0.0, goals[name].nominal.distance(actual)
     t = float(course.trajectory.t[-1])
-    verb = "ends at" if ok else "misses"
-    said = f"{frame} {verb} {name!r}: {apart.translation:.4g} m and {apart.rotation:.4g} rad from its centre"
+    verb, kept = "ends at" if ok else "misses", goals[name].tolerance
+    allowed = [f"{r:.4g} {unit}" for r, unit in ((kept.position_radius, "m"), (kept.rotation_radius, "rad")) if r < 10]
+    said = f"{frame} {verb} {name!r}: {apart.translation:.4g} m and {apart.rotation:.4g} rad off"
+    said += f"; {' and '.join(allowed)} are allowed in every direction" if allowed else ""
     return Check("goal", ok, misses[name], 0.0, t, name, int(not ok), -misses[name], "", said)

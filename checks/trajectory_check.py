@@ -53,7 +53,8 @@ def check_trajectory(
 
     Args:
         robot: The robot; it is not moved.
-        trajectory: A Trajectory; its names say which column belongs to which joint.
+        trajectory: A Trajectory, whose names say which column belongs to which joint, or a Recording of a closed
+            loop.
         task: Its obstacles must not be touched, its constraints be kept, one of its goals be reached at the end; its
             gravity stands in for the robot's.
         limits_scale: Part of the velocity, acceleration, jerk and torque limits that may be used; a number, or a
@@ -97,7 +98,14 @@ def check_trajectory(
     ]
     spec = course.trajectory
     return TrajectoryReport(
-        robot.name, len(spec), spec.duration, spec.interpolation, tuple(checks), _notes(course), course, options
+        robot.name,
+        len(spec),
+        spec.duration,
+        spec.interpolation,
+        tuple(checks),
+        _notes(course, options),
+        course,
+        options,
     )
 
 
@@ -157,8 +165,9 @@ def slides(robot: RobotBase) -> tuple[bool, ...]:
     return tuple(i < lengths.get(slot.kind, 0) for slot in coordinates.slots for i in range(slot.v.stop - slot.v.start))
 
 
-def _notes(course: Course) -> tuple[str, ...]:
-    notes = []
+def _notes(course: Course, options: Options) -> tuple[str, ...]:
+    above = {kind: scale for kind, scale in options.scales.items() if scale > 1.0}
+    notes = [f"limits_scale allows {scale:g} times the {kind} limits" for kind, scale in above.items()]
     limits, names = course.robot.limits, course.robot.dof_names
     for kind in KINDS:
         free = [name for name, value in zip(names, getattr(limits, kind), strict=True) if not np.isfinite(value)]

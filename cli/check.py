@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import Check, TrajectoryReport, check_trajectory
-from ..robot import CartesianSphere, InputError, PinRobot, Task, ToleratedPose, Trajectory, Transformation
+from ..checks.report import word
+from ..robot import (
+    CartesianSphere,
+    InputError,
+    MissingDependencyError,
+    PinRobot,
+    Task,
+    ToleratedPose,
+    Trajectory,
+    Transformation,
+)
 from ..robot.arrays import scalar
 from ..view import to_html
 from ..view.html import embedded
@@ -45,6 +55,7 @@ def _add_trajectory(kinds: Commands) -> None:
     parser.add_argument("file", metavar="FILE", help=".csv (time, joint, ...), .npz or .json")
     motion = parser.add_argument_group("motion")
     motion.add_argument("--interpolation", choices=("linear", "cubic", "quintic"), help="between the samples")
+    motion.add_argument("--drop-extra", action="store_true", help="leave out columns that are no joints of the robot")
     motion.add_argument("--degrees", action="store_true", help="numbers but times are degrees")
     motion.add_argument("--slower", metavar="FACTOR", help="take this many times as long")
     limits = parser.add_argument_group("limits")
@@ -78,21 +89,31 @@ def run_trajectory(arguments: argparse.Namespace) -> int:
     """Checks and reports; 1 where the trajectory is not feasible."""
     robot = _limited(load_robot(arguments), arguments)
     trajectory = Trajectory.load(arguments.file, interpolation=arguments.interpolation, degrees=arguments.degrees)
+    if arguments.drop_extra:
+        trajectory = trajectory.ordered(robot, drop=True)
     if arguments.slower is not None:
         trajectory = trajectory.slowed(_number(arguments.slower, "--slower"))
     task = None if arguments.scene is None else Task.load(arguments.scene)
     found = check_trajectory(robot, trajectory, task, **_options(arguments))
-    written = []
-    if arguments.plot is not None:
-        written.append(str(found.save_plot(arguments.plot)))
-    if arguments.html is not None:
-        moving = embedded(to_html(robot, trajectory=trajectory, task=task, contacts=not arguments.no_collisions))
-        written.append(str(found.save_html(arguments.html, animation=moving)))
+    written: list[str] = []
+    lacking: MissingDependencyError | None = None
+    try:
+        if arguments.plot is not None:
+            written.append(str(found.save_plot(arguments.plot)))
+        if arguments.html is not None:
+            moving = embedded(to_html(robot, trajectory=trajectory, task=task, contacts=not arguments.no_collisions))
+            written.append(str(found.save_html(arguments.html, animation=moving)))
+    except MissingDependencyError as error:
+        if arguments.json:
+            raise
+        lacking = error  # the verdict is told all the same
     report(
         arguments.json,
         lambda: {**found.to_dict(), "file": arguments.file, "written": written},
         lambda: report_text(found, arguments.file, written),
     )
+    if lacking is not None:
+        raise lacking
     return 0 if found.feasible else 1
 
 
@@ -147,10 +168,9 @@ def report_text(found: TrajectoryReport, file: str, written: list[str]) -> str:
 
 
 def _row(check: Check) -> list[str]:
-    word = "-" if math.isnan(check.worst) else "ok" if check.ok else "FAIL"
     numbers = [f"{value:.4g}" if math.isfinite(value) else "-" for value in (check.worst, check.limit)]
     time = f"{check.time:.4f}" if math.isfinite(check.time) else "-"
-    return [check.name, check.where, word, *numbers, check.unit, time, str(check.count) if check.count else ""]
+    return [check.name, check.where, word(check), *numbers, check.unit, time, str(check.count) if check.count else ""]
 
 
 def _sentence(name: str, text: str) -> str:

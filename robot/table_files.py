@@ -17,6 +17,8 @@ MOST_NUMBERS = 50_000_000
 """Numbers a file may hold: 400 MB of memory. Larger files are refused, to be cut or thinned out."""
 MOST_BYTES = 24 * MOST_NUMBERS
 _BLOCK = 20_000
+_TIME = re.compile(r"t|secs?|seconds?|(time|timestamps?|stamp|clock)([ _.\[(/].*)?", re.IGNORECASE)
+"""What a column of times may be called that is not called time."""
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
@@ -99,7 +101,9 @@ def _require_header(columns: list[str], needed: tuple[str, ...], where: str) -> 
         seen.add(name)
     for name in needed:
         if name not in columns:
-            raise InputError(f"{where}: there is no column {name!r} among {', '.join(map(repr, columns[:20]))}")
+            alike = next(filter(_TIME.fullmatch, columns), None)
+            remedy = f"; give {alike!r} that name, in seconds" if name == "time" and alike else ""
+            raise InputError(f"{where}: there is no column {name!r} among {', '.join(map(repr, columns[:20]))}{remedy}")
 
 
 def _numbers(

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from . import piecewise
-from .arrays import Array, _as_float, matrix, scalar
+from .arrays import Array, _as_float, flag, matrix, scalar
 from .errors import InputError, InputTypeError, UnsupportedError, unknown_name
 from .files import path_of
 from .tolerance_base import set_field
-from .trajectory_arrays import CLOSEST, checked_names, checked_samples, checked_times, kept, require_widths
+from .trajectory_arrays import checked_names, checked_samples, checked_times, even_times, kept, require_widths
 
 INTERPOLATIONS = ("linear", "cubic", "quintic")
 
@@ -182,10 +182,7 @@ class Trajectory:
         if (dt is None) == (times is None):
             raise InputError("give dt or times, one of the two")
         if times is None:
-            step = scalar(dt, "dt", minimum=CLOSEST)
-            count = int(np.ceil(self.duration / step - 1e-9))
-            times = self.t[0] + step * np.arange(max(count, 1))
-            times = np.append(times, self.t[-1])
+            times = even_times(self.t, dt)
         t = checked_times(times)
         if self.interpolation == "linear":
             return Trajectory(t, self.at(t), None, None, self.names, interpolation="linear")
@@ -228,27 +225,33 @@ class Trajectory:
             t = self.t[0] + k * (self.t - self.t[0])
         return self._with(t=t, dq=dq, ddq=ddq)
 
-    def ordered(self, names: Sequence[str]) -> Trajectory:
+    def ordered(self, names: Any, *, drop: bool = False) -> Trajectory:
         """The same with its columns in the order of `names`, which must be those of this trajectory.
+
+        Args:
+            names: Names of columns, or a robot, whose `coordinate_names` they are.
+            drop: Leave out the columns that are not named, such as those of a gripper that the robot does not have.
 
         Raises:
             InputError: naming the columns that are missing or left over.
         """
         if self.names is None:
             raise InputError("the trajectory has no names; give names=... when it is made")
+        names, dropping = getattr(names, "coordinate_names", names), flag(drop, "drop")
         if isinstance(names, str | bytes) or not isinstance(names, Sequence):
-            raise InputTypeError(f"names must be a sequence of joint names, got {names!r:.60}")
+            raise InputTypeError(f"names must be a robot or a sequence of joint names, got {names!r:.60}")
         wanted = list(map(str, names))
         missing = [name for name in wanted if name not in self.names]
         extra = [f"{name!r} (column {self.names.index(name) + 1})" for name in self.names if name not in wanted]
-        if missing or extra:
+        if missing or (extra and not dropping):
             parts = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
             parts += [f"has {', '.join(extra)}, which is no joint of the robot"] if extra else []
-            raise InputError(f"the trajectory {' and '.join(parts)}; wanted are {', '.join(wanted)}")
+            remedy = "" if missing else "; ordered(robot, drop=True) leaves it out"
+            raise InputError(f"the trajectory {' and '.join(parts)}; wanted are {', '.join(wanted)}{remedy}")
         if list(self.names) == wanted:
             return self
         if any(v is not None and v.shape != self.q.shape for v in self._rates):
-            raise UnsupportedError("columns can be reordered only where dq is as wide as q; give them in order")
+            raise UnsupportedError("columns can be taken by name only where dq is as wide as q; give them in order")
         at = [self.names.index(name) for name in wanted]
         dq, ddq = (None if v is None else v[:, at] for v in self._rates)
         return self._with(q=self.q[:, at], dq=dq, ddq=ddq, names=wanted)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import LARGEST, Array, matrix
+from .arrays import LARGEST, Array, matrix, scalar
 from .errors import InputError, InputTypeError
 
 CLOSEST = 1e-6
@@ -83,3 +83,19 @@ def checked_names(names: Any, width: int) -> tuple[str, ...] | None:
     if twice is not None:
         raise InputError(f"names has {twice!r} twice")
     return listed
+
+
+def even_times(t: Array, dt: Any) -> Array:
+    """Times every `dt` [s] from the first of `t` (N,), and the last.
+
+    Raises:
+        InputError: if that is longer than they last: somebody may have meant a number of samples.
+    """
+    step, duration = scalar(dt, "dt", minimum=CLOSEST), float(t[-1] - t[0])
+    if step > duration * (1.0 + 1e-9):
+        raise InputError(
+            f"dt is the time between samples, {step:g} s is more than the {duration:g} s there are; "
+            f"times=np.linspace({t[0]:g}, {t[-1]:g}, n) gives n samples"
+        )
+    count = int(np.ceil(duration / step - 1e-9))
+    return np.append(t[0] + step * np.arange(max(count, 1)), t[-1])
