@@ -6,13 +6,13 @@ import copy
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot.arrays import Array, refuse_look_alikes
+from ..robot.arrays import Array
 from ..robot.errors import InputError, InputTypeError
 from ..robot.fleet_selection import Index
 from ..robot.spatial import wrap_angle
@@ -76,7 +76,7 @@ class Controller(ABC):
                 known = "numbers" if of_robots is None else "numbers or 'robot'"
                 raise InputError(f"torque_limits must be {known}, got {limits!r}")
             limits, self._limits_follow = of_robots, True
-        values = per_dof(limits, self._total, "torque_limits", infinite=True)
+        values = per_dof(limits, self._dof_counts, "torque_limits", infinite=True)
         if values is not None and (self._limits_follow or np.isfinite(values).any()):
             self._fix("torque_limits", "dof", values)
 
@@ -96,6 +96,13 @@ class Controller(ABC):
             self._settle(group)
 
     # Ports
+
+    def __repr__(self) -> str:
+        count, joints = self.controlled_robot_count, self._total
+        how = f", {self.backend}" if hasattr(self, "backend") else ""
+        fixed = ", ".join(name for name in self._fixed if not name.endswith("frame")) or "nothing"
+        robots = "1 robot" if count == 1 else f"{count} robots"
+        return f"<{type(self).__name__} of {robots}, {joints} joints{how}; fixed: {fixed}>"
 
     def input(self) -> Any:
         """Inputs with every port allocated: poses at the identity, all else 0; None where a feature is off."""
@@ -281,19 +288,3 @@ class Controller(ABC):
         for name, value in self.__getstate__().items():
             twin.__dict__[name] = copy.copy(value) if isinstance(value, np.ndarray | dict | list) else value
         return twin
-
-
-def counted(controlled_dofs_per_robot: Any) -> Index:
-    """Numbers of controlled joints per robot, for controllers without a model."""
-    refuse_look_alikes(controlled_dofs_per_robot, "controlled_dofs_per_robot")
-    if not isinstance(controlled_dofs_per_robot, Iterable) or getattr(controlled_dofs_per_robot, "ndim", 1) == 0:
-        controlled_dofs_per_robot = [controlled_dofs_per_robot]
-    try:
-        counts = np.asarray(list(controlled_dofs_per_robot))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"controlled_dofs_per_robot must be a list of integers: {error}") from None
-    if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
-        raise InputTypeError(f"controlled_dofs_per_robot must be a list of integers, got {controlled_dofs_per_robot!r}")
-    if (counts < 1).any():
-        raise InputError(f"controlled_dofs_per_robot must be positive, got {int(counts.min())}")
-    return counts.astype(np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..robot.arrays import Array, _as_float, _require_finite, refuse_look_alikes
 from ..robot.errors import InputError, InputTypeError
+from ..robot.fleet_selection import Index
 from ..robot.spatial import rotation_from_quat_xyzw
 from ..robot.transformation import Transformation, as_transformation
 
@@ -25,18 +27,35 @@ IDENTITY_QUAT: Final = (0.0, 0.0, 0.0, 1.0)
 IDENTITY_POSE: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def per_dof(value: Any, count: int, name: str, *, infinite: bool = False) -> Array | None:
-    """One number per controlled joint (D,), given as a number or (D,); None stays None.
+def per_dof(value: Any, counts: Any, name: str, *, infinite: bool = False) -> Array | None:
+    """One number per controlled joint (D,), all robots' one after the other; None stays None.
+
+    Args:
+        value: A number; (D,); a number per robot as a column (R, 1); or, where all robots have n controlled joints, a
+            row for all (n,) or one per robot (R, n).
+        counts: Numbers of controlled joints of the robots (R,), or of the only one.
+        name: What it is called.
+        infinite: Infinity may stand in it.
 
     Raises:
         InputError: if the shape is another one, or an entry is negative or not finite.
     """
     if value is None:
         return None
-    array = _numbers(value, name)
-    if array.shape not in ((), (count,)):
-        raise InputError(f"{name} must be a number or have shape ({count},), one per controlled dof, got {array.shape}")
-    return _not_negative(np.array(np.broadcast_to(array, (count,))), name, infinite)
+    array, each = _numbers(value, name), np.atleast_1d(counts)
+    total, robots, n = int(each.sum()), len(each), int(each[0])
+    alike = bool((each == n).all())
+    if array.shape == (robots, 1) and robots > 1:
+        array = np.repeat(array[:, 0], each)
+    elif alike and array.shape in ((n,), (robots, n)):
+        array = np.broadcast_to(array, (robots, n)).reshape(-1)
+    if array.shape not in ((), (total,)):
+        rows = f", or ({n},) for every robot, or ({robots}, {n}), a row per robot" if alike and robots > 1 else ""
+        column = f"{rows}, or ({robots}, 1), a number per robot" if robots > 1 else ""
+        raise InputError(
+            f"{name} must be a number or have shape ({total},), one per controlled dof{column}; got {array.shape}"
+        )
+    return _not_negative(np.array(np.broadcast_to(array, (total,))), name, infinite)
 
 
 def per_axis(value: Any, count: int, name: str) -> Array | None:
@@ -47,6 +66,22 @@ def per_axis(value: Any, count: int, name: str) -> Array | None:
     if array.shape not in ((), (6,), (count, 6)):
         raise InputError(f"{name} must be a number or have shape (6,) or ({count}, 6), linear first, got {array.shape}")
     return _not_negative(np.array(np.broadcast_to(array, (count, 6))), name, False)
+
+
+def counted(controlled_dofs_per_robot: Any) -> Index:
+    """Numbers of controlled joints per robot, for controllers without a model."""
+    refuse_look_alikes(controlled_dofs_per_robot, "controlled_dofs_per_robot")
+    if not isinstance(controlled_dofs_per_robot, Iterable) or getattr(controlled_dofs_per_robot, "ndim", 1) == 0:
+        controlled_dofs_per_robot = [controlled_dofs_per_robot]
+    try:
+        counts = np.asarray(list(controlled_dofs_per_robot))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"controlled_dofs_per_robot must be a list of integers: {error}") from None
+    if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
+        raise InputTypeError(f"controlled_dofs_per_robot must be a list of integers, got {controlled_dofs_per_robot!r}")
+    if (counts < 1).any():
+        raise InputError(f"controlled_dofs_per_robot must be positive, got {int(counts.min())}")
+    return counts.astype(np.intp)
 
 
 def check_live_gain(array: Array, name: str) -> None:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..robot.arrays import Array, flag
-from .base import Controller, counted
-from .gains import UNSET, booleans, damping_choice, per_dof, switch
+from .base import Controller
+from .gains import UNSET, booleans, counted, damping_choice, per_dof, switch
 from .groups import Group, ModelGroup
 from .laws import impedance, joint_impedance
 from .model_based import FleetModel, ModelProperties
 from .native_step import FULL, JOINT_IMPEDANCE, OFF, Flags, NativeSteps
+from .ports import Ports
 from .scripting import JointTorque
 
 _COUPLED = "use_inertia_decoupling is off"
@@ -37,17 +38,17 @@ class JointImpedanceLaw(Controller):
         has_qdd_feedforward: Any,
         torque_limits: tuple[Any, Any, Array | None],
     ) -> None:
-        D, R = self._total, self.controlled_robot_count
+        D, R, each = self._total, self.controlled_robot_count, self._dof_counts
         names = ("use_inertia_decoupling", "use_coriolis_compensation", "use_gravity_compensation")
         per_term = [switch(value, R, name) for value, name in zip(switches, names, strict=True)]
         self._switches = [Switches(*on) for on in zip(*per_term, strict=True)]
         damping_choice(damping, damping_ratio, "damping", "damping_ratio")
-        self._gain("stiffness", per_dof(stiffness, D, "stiffness"), "dof")
+        self._gain("stiffness", per_dof(stiffness, each, "stiffness"), "dof")
         if damping_ratio is None:
-            self._gain("damping", per_dof(damping, D, "damping"), "dof")
+            self._gain("damping", per_dof(damping, each, "damping"), "dof")
         else:
             self._port("damping", (D,), off="a damping_ratio was given instead")
-            self._fix("damping_ratio", "dof", per_dof(damping_ratio, D, "damping_ratio"))
+            self._fix("damping_ratio", "dof", per_dof(damping_ratio, each, "damping_ratio"))
         self._limits(*torque_limits)
         self._feedforward = flag(has_qdd_feedforward, "has_qdd_feedforward")
         self._port("joint_q_des", (D,))
@@ -86,8 +87,8 @@ class ControllerJointImpedanceModelFree(JointImpedanceLaw):
         continuous_dofs: Which joints turn without end (D,): their errors go the short way round.
     """
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Inputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Inputs(Ports):
         """State, targets, dynamics and live gains; see the class. Ports of features that are off are None."""
 
         joint_q: Any
@@ -101,8 +102,8 @@ class ControllerJointImpedanceModelFree(JointImpedanceLaw):
         stiffness: Any
         damping: Any
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Outputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Outputs(Ports):
         """Torques `joint_f` (D,) [N m or N]."""
 
         joint_f: Any
@@ -173,8 +174,8 @@ class ControllerJointImpedance(NativeSteps, ModelProperties, JointTorque, JointI
     approximation where they move. On continuous joints the error is the shortest angle.
     """
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Inputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Inputs(Ports):
         """State of the whole fleet; targets and live gains of the controlled joints. None where a feature is off."""
 
         joint_q: Any
@@ -185,8 +186,8 @@ class ControllerJointImpedance(NativeSteps, ModelProperties, JointTorque, JointI
         stiffness: Any
         damping: Any
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Outputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Outputs(Ports):
         """Torques `joint_f` (D,) [N m or N]."""
 
         joint_f: Any

@@ -200,11 +200,18 @@ class OperationalPorts(Controller):
         D = self._total
         self._port("joint_q_des_null", (D,), off=off)
         self._port("joint_qd_des_null", (D,), off=off)
-        self._gain("null_space_stiffness", per_dof(o.null_space_stiffness, D, "null_space_stiffness"), "dof", off=off)
+        self._gain(
+            "null_space_stiffness",
+            per_dof(o.null_space_stiffness, self._dof_counts, "null_space_stiffness"),
+            "dof",
+            off=off,
+        )
         if o.null_space_damping_ratio is not None:
             if o.null_space_damping is not None:
                 raise InputError("give null_space_damping or null_space_damping_ratio, not both")
-            ratio = per_dof(o.null_space_damping_ratio, D, "null_space_damping_ratio")
+            ratio = per_dof(o.null_space_damping_ratio, self._dof_counts, "null_space_damping_ratio")
             self._fix("null_space_damping_ratio", "dof", ratio)
             off = "a null_space_damping_ratio was given instead"
-        self._gain("null_space_damping", per_dof(o.null_space_damping, D, "null_space_damping"), "dof", off=off)
+        self._gain(
+            "null_space_damping", per_dof(o.null_space_damping, self._dof_counts, "null_space_damping"), "dof", off=off
+        )

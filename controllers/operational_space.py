@@ -10,13 +10,13 @@ import numpy as np
 from ..robot.arrays import Array
 from ..robot.fleet_selection import Index
 from ..robot.spatial import quat_xyzw_from_rotation, rotation_from_quat_xyzw
-from .base import counted
-from .gains import IDENTITY_POSE, IDENTITY_QUAT, UNSET, booleans
+from .gains import IDENTITY_POSE, IDENTITY_QUAT, UNSET, booleans, counted
 from .laws import times
 from .model_based import FleetModel, ModelProperties
 from .native_step import FULL, OFF, OPERATIONAL_SPACE, PARTIAL, Flags, NativeSteps
 from .operational_law import OperationalSpaceLaw
 from .operational_options import OperationalOptions
+from .ports import Ports
 from .scripting import OperationalTorque
 
 
@@ -32,8 +32,8 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
         **options: As for `ControllerOperationalSpace`.
     """
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Inputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Inputs(Ports):
         """State of tool and joints, targets, dynamics and live gains. Ports of features that are off are None."""
 
         joint_q: Any
@@ -61,8 +61,8 @@ class ControllerOperationalSpaceModelFree(OperationalSpaceLaw):
         null_space_stiffness: Any
         null_space_damping: Any
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Outputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Outputs(Ports):
         """Torques `joint_f` (D,) [N m or N]."""
 
         joint_f: Any
@@ -154,8 +154,8 @@ class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque
     columns of M are dropped, which is an approximation where they move.
     """
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Inputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Inputs(Ports):
         """State of the whole fleet; targets and live gains per robot. Ports of features that are off are None."""
 
         joint_q: Any
@@ -176,8 +176,8 @@ class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque
         null_space_stiffness: Any
         null_space_damping: Any
 
-    @dataclass(slots=True, kw_only=True, eq=False)
-    class Outputs:
+    @dataclass(slots=True, kw_only=True, eq=False, repr=False)
+    class Outputs(Ports):
         """Torques `joint_f` (D,) [N m or N]."""
 
         joint_f: Any

@@ -64,6 +64,25 @@ class Port:
             raise InputError(f"inputs.{self.name} must stay None: {self.off}")
 
 
+class Ports:
+    """What inputs and outputs have in common: a line of what they hold, instead of thousands of numbers."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        held, off = [], 0
+        for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
+            value = getattr(self, name)
+            if value is None:
+                off += 1
+                continue
+            array = np.asarray(value)
+            zero = " all 0" if array.dtype.kind in "fiu" and not array.any() else ""
+            held.append(f"{name} {array.shape}{zero}")
+        rest = f"; {off} not in use" if off else ""
+        return f"<{type(self).__qualname__}: {', '.join(held)}{rest}>"
+
+
 def writable(value: Any, shape: tuple[int, ...], name: str = "joint_f") -> Any:
     """The array or live view that torques, or what else an output holds, go to.
 

@@ -94,7 +94,8 @@ class Loops:
             group, plant = group_of[int(members[0])], self.robots[which[0]]
             self._check(group, plant)
             frame = group.frame if self._setting.frame is None else self._setting.frame
-            tool = plant._frame(frame) if len(self._setting.walls) else None
+            known = plant._frame(frame) if len(self._setting.walls) or self._setting.frame is not None else None
+            tool = known if len(self._setting.walls) else None
             bundles.append(_Bundle(group, plant, tool, np.array(which, dtype=np.intp), members))
         return bundles
 

@@ -86,7 +86,8 @@ class Scripted(_Base):
             elif value is None:
                 raise InputError(f"{name} is read at every step, so torque() needs {name}=...")
             else:
-                self._lay(inputs, name, (per_dof if port.ndim == 1 else per_axis)(value, len(port), name))
+                read = per_axis(value, len(port), name) if port.ndim > 1 else per_dof(value, self._dof_counts, name)
+                self._lay(inputs, name, read)
 
 
 class JointTorque(Scripted):

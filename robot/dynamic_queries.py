@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, flag, thread_count, vector
-from .errors import DescriptionError, InputTypeError, UnsupportedError
+from .errors import DescriptionError, InputError, InputTypeError, UnsupportedError
 from .kinematic_queries import LWA, KinematicQueries
 from .state import row, rows, wrench_array
 from .transformation import Transformation
@@ -56,10 +56,17 @@ class DynamicQueries(KinematicQueries):
             return self.rnea(q, dq, ddq, gravity)
         return self.rnea_batch(q, dq, ddq, gravity, threads)
 
-    def kinetic_energy(self, q: Any = None, dq: Any = None) -> float:
-        """dq^T M(q) dq / 2 of the bodies [J]."""
-        q, dq = self._single(q), self._rate(dq, self.dq, "dq")
-        return float(0.5 * dq @ self.crba(q) @ dq)
+    def kinetic_energy(self, q: Any = None, dq: Any = None) -> Any:
+        """dq^T M(q) dq / 2 of the bodies [J]: a number, or (N,) where q or dq are batches (N, nq), (N, nv)."""
+        q, dq = self._one_or_many(q), self._rates(dq, self.dq, "dq")
+        if q.ndim == 1:
+            momentum = dq @ self.crba(q)
+        elif dq.ndim == 2 and len(dq) != len(q):
+            raise InputError(f"q and dq must be as many, got {len(q)} and {len(dq)}")
+        else:
+            momentum = np.einsum("...ij,...j->...i", self.crba_batch(q), dq)
+        energy = 0.5 * (momentum * dq).sum(axis=-1)
+        return float(energy) if energy.ndim == 0 else energy
 
     def friction(self, dq: Any = None) -> Array:
         """`damping*dq + coulomb*sin(atan(100*dq))` (nv,) or (N, nv); None is the stored velocity."""

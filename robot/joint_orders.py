@@ -45,7 +45,7 @@ class JointOrders(PinBackend):
         Returns:
             Names, and positions (n,) [rad or m].
         """
-        values = self.joint_values(q)
+        values = self.joint_values(self._single(q))
         for c in self.couplings:
             values[c.follower] = c.multiplier * values[c.leader] + c.offset
         single = [name for name in self.file_joints if np.ndim(values[name]) == 0]

@@ -92,14 +92,16 @@ class KinematicQueries(Manifold):
         step = 1e-3 / max(1.0, float(np.abs(dq).max(initial=0.0)))
         return (4.0 * slope(step) - slope(2 * step)) / 3.0  # Richardson: error of order step^4
 
-    def manipulability_index(self, q: Any = None, frame: str | None = None) -> float:
-        """Yoshikawa's measure, the product of the singular values of the Jacobian (1985).
+    def manipulability_index(self, q: Any = None, frame: str | None = None) -> Any:
+        """Yoshikawa's measure, the product of the singular values of the Jacobian (1985); (N,) for a batch (N, nq).
 
         `sqrt(det(J J^T))` for six or more degrees of freedom, `sqrt(det(J^T J))` below. By singular values: a
         determinant may turn negative by rounding near a singularity.
         """
-        J = self.frame_jacobian(self._single(q), self._frame(frame), LWA)
-        return float(np.prod(np.linalg.svd(J, compute_uv=False)))
+        q, frame = self._one_or_many(q), self._frame(frame)
+        if q.ndim == 1:
+            return float(np.prod(np.linalg.svd(self.frame_jacobian(q, frame, LWA), compute_uv=False)))
+        return np.prod(np.linalg.svd(self.frame_jacobian_batch(q, frame, LWA), compute_uv=False), axis=-1)
 
     @property
     def tcp_velocity(self) -> Array:

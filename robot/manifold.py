@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_generator, matrix, scalar, vector_or_batch
+from .arrays import Array, as_generator, matrix, scalar, vector_or_batch, whole
 from .errors import InputError, InputTypeError
 from .state import StoredState, row, rows
 
@@ -65,11 +65,12 @@ class Manifold(StoredState):
         inside = (np.abs(tau) <= self.limits.torque).all(axis=-1)
         return bool(inside) if tau.ndim == 1 else inside
 
-    def random_configuration(self, rng: Any = None, *, base_box: Any = None) -> Array:
-        """A configuration drawn uniformly within the position limits (nq,).
+    def random_configuration(self, rng: Any = None, *, count: Any = None, base_box: Any = None) -> Array:
+        """A configuration drawn uniformly within the position limits (nq,), or `count` of them (count, nq).
 
         Args:
             rng: A numpy Generator or a seed; None is the robot's own generator.
+            count: How many; None is one, as a vector.
             base_box: Lower and upper corner (2, 3) [m] for the origin of a floating base, +-1 m by default.
 
         Continuous joints are drawn from [-pi, pi), orientations uniformly over all rotations. Where a limit
@@ -78,7 +79,10 @@ class Manifold(StoredState):
         box = np.array([[-1.0] * 3, [1.0] * 3]) if base_box is None else matrix(base_box, (2, 3), "base_box")
         if (box[0] > box[1]).any():
             raise InputError("base_box must hold the lower corner above the upper corner")
-        return self._random(self.generator(rng), box)
+        generator = self.generator(rng)
+        if count is None:
+            return self._random(generator, box)
+        return np.array([self._random(generator, box) for _ in range(whole(count, "count"))])
 
     def generator(self, rng: Any = None) -> np.random.Generator:
         """The generator meant by a Generator, a seed, or None for the robot's own."""

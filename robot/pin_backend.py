@@ -263,9 +263,11 @@ class PinBackend(RobotBase):
             self._weightless = dynamics.weightless(self._model)
         return self._weightless
 
-    def potential_energy(self, q: Any = None) -> float:
-        q_pin = self._coordinates.to_pinocchio(self._single(q))
-        return float(pin.computePotentialEnergy(self._model, self._data(), q_pin))
+    def potential_energy(self, q: Any = None) -> Any:
+        rows, model, data = self._coordinates.to_pinocchio(self._one_or_many(q)), self._model, self._data()
+        if rows.ndim == 1:
+            return float(pin.computePotentialEnergy(model, data, rows))
+        return np.array([pin.computePotentialEnergy(model, data, row) for row in rows])
 
     def _friction(self, dq: Array) -> Array:
         if self._frictionless:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +45,11 @@ class Primitives(ABC):
         """
 
     @abstractmethod
-    def potential_energy(self, q: Array | None = None) -> float:
-        """Energy U(q) [J] of the moving bodies in the robot's gravity; None is the stored configuration."""
+    def potential_energy(self, q: Array | None = None) -> Any:
+        """Energy U(q) [J] of the moving bodies in the robot's gravity: a number for (nq,), (N,) for a batch (N, nq).
+
+        None is the stored configuration.
+        """
 
     @property
     @abstractmethod

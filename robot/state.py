@@ -61,10 +61,15 @@ class StoredState(Primitives):
         self._state = new
 
     def joint_values(self, q: Any = None) -> dict[str, Any]:
-        """Configuration by joint name: a float, or an array for a joint of several coordinates."""
-        q = self._single(q)
+        """Configuration by joint name: a float, or an array for a joint of several coordinates or a batch (N, nq)."""
+        q = self._one_or_many(q)
+        if q.ndim == 1:
+            return {
+                name: float(q[at.start]) if at.stop - at.start == 1 else q[at].copy()
+                for name, (at, _) in self.coordinate_slices().items()
+            }
         return {
-            name: float(q[at.start]) if at.stop - at.start == 1 else q[at].copy()
+            name: q[:, at.start].copy() if at.stop - at.start == 1 else q[:, at].copy()
             for name, (at, _) in self.coordinate_slices().items()
         }
 

@@ -71,6 +71,9 @@ class PlanarArm(RobotBase):
         steps = np.cross(al[:, None] * z, links) - (w**2)[:, None] * links
         return np.einsum("mki,mk,m->i", J, np.cumsum(steps, axis=0) - pull, self.m)
 
-    def potential_energy(self, q: Any = None) -> float:
-        points = self._points(self._single(q))[1:] @ self.placement.rotation.T + self.placement.translation
+    def potential_energy(self, q: Any = None) -> Any:
+        q = self._one_or_many(q)
+        if q.ndim == 2:
+            return np.array([self.potential_energy(row) for row in q])
+        points = self._points(q)[1:] @ self.placement.rotation.T + self.placement.translation
         return float(9.81 * self.m @ points[:, 1])
