@@ -22,6 +22,7 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import vector
+from .collada_triangles import repair
 from .couplings import Coupling
 from .description_source import Source, read_source
 from .diagnosis import diagnose
@@ -156,6 +157,8 @@ def _build(
             pin.buildGeomFromUrdfString(model, text, which, package_dirs=[])
             for which in (pin.GeometryType.COLLISION, pin.GeometryType.VISUAL)
         ]
+        for geometry in geometries:
+            repair(geometry)
     except (RuntimeError, ValueError) as error:
         raise pinocchio_refuses(source.name, error) from None
     return model, *geometries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -10,15 +9,14 @@ from typing import Any, ClassVar
 
 import coal
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import Array, _as_float, matrix, scalar, vector
 from .collada import require_sound_collada
+from .collada_triangles import repaired
 from .errors import InputError, InputTypeError, unknown_name
 from .shapes import Shape, frozen_array, length_of, within_reach
 from .tolerance_base import set_field
-
-Indices = NDArray[np.int64]
+from .triangles import Indices, corners_of, triangle_model
 
 FORMS = ("hull", "exact")
 _FLAT = 1e-6
@@ -76,7 +74,7 @@ class Mesh(Shape):
         try:
             if Path(path).suffix.lower() == ".dae":
                 require_sound_collada(Path(path))
-            model = coal.MeshLoader().load(fspath(path), np.ones(3))
+            model = repaired(coal.MeshLoader().load(fspath(path), np.ones(3)), fspath(path))
         except (RuntimeError, ValueError, OSError) as error:
             raise InputError(f"path: {fspath(path)!r} is no mesh that can be read: {error}") from None
         return cls(np.array(model.vertices()) * factors, corners_of(model.tri_indices, model.num_tris), form)
@@ -171,22 +169,6 @@ def convex_hull(points: Array) -> coal.Convex:
     corners = coal.StdVec_Vec3s()
     corners.extend(list(_hull_corners(points)))
     return coal.Convex.convexHull(corners, True, "Qt")
-
-
-def triangle_model(vertices: Array, triangles: Indices) -> coal.BVHModelOBBRSS:
-    """The surface of a mesh: vertices (n, 3) [m], indices (m, 3)."""
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(triangles), len(vertices))
-    model.addVertices(vertices)
-    model.addTriangles(triangles)
-    model.endModel()
-    return model
-
-
-def corners_of(triangle: Callable[[int], coal.Triangle], count: int) -> Indices:
-    """Indices (count, 3) of coal's triangles, which know no end when they are iterated."""
-    rows = [(t[0], t[1], t[2]) for t in map(triangle, range(count))]
-    return np.array(rows, dtype=np.int64).reshape(count, 3)
 
 
 def _hull_corners(points: Array) -> Array:

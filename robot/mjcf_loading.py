@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import vector
+from .collada_triangles import repair
 from .description_source import read_source
 from .dynamics import massless_joints
 from .element_checks import blame
@@ -69,4 +70,6 @@ def _build(text: str) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryModel]:
         model = pin.buildModelFromMJCF(str(file))
         kinds = (pin.GeometryType.COLLISION, pin.GeometryType.VISUAL)
         collision, visual = (pin.buildGeomFromMJCF(model, str(file), kind) for kind in kinds)
+    repair(collision)
+    repair(visual)
     return model, collision, visual

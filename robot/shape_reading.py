@@ -8,8 +8,9 @@ import coal
 import numpy as np
 
 from .errors import InputTypeError, UnsupportedError
-from .mesh_shapes import Mesh, corners_of
+from .mesh_shapes import Mesh
 from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from .triangles import corners_of
 
 
 def as_shape(value: Any, name: str = "shape") -> Shape:

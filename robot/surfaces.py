@@ -16,6 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from .arrays import Array
+from .collada_scene import Colour, primitives
 from .collision_pairs import link_of
 from .errors import UnsupportedError
 
@@ -29,37 +30,60 @@ PATCH = 4.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surface:
-    """What is seen of one geometry of a robot.
+    """What is seen of one geometry of a robot, or of what has one colour in it.
 
     Attributes:
         name: Name of the geometry.
         link: The link it belongs to.
         vertices: (n, 3) in the geometry's own frame [m], scale included.
         triangles: (m, 3) indices, counter-clockwise seen from outside.
-        colour: Red, green, blue, opacity in [0, 1]; None if the description says nothing.
+        colour: Red, green, blue, opacity in [0, 1]; None if neither the description nor the mesh says one.
     """
 
     name: str
     link: str
     vertices: Array
     triangles: Indices
-    colour: tuple[float, float, float, float] | None
+    colour: Colour | None
 
 
-def surfaces_of(model: pin.Model, geometry: pin.GeometryModel) -> tuple[Surface, ...]:
-    """The surfaces of all geometries of a Pinocchio geometry model, in its order."""
-    found = []
-    for thing in geometry.geometryObjects:
+def surfaces_of(
+    model: pin.Model, geometry: pin.GeometryModel, coloured: bool = False
+) -> tuple[tuple[Surface, ...], list[int]]:
+    """The surfaces of all geometries of a Pinocchio geometry model, and the number of the geometry of each.
+
+    A geometry has one, or, where `coloured` and its mesh file says so, one per colour.
+    """
+    found, numbers = [], []
+    for k, thing in enumerate(geometry.geometryObjects):
         vertices, triangles = triangulated(thing.geometry)
-        red, green, blue, opacity = np.ravel(thing.meshColor).tolist()
-        colour = (red, green, blue, opacity) if thing.overrideMaterial else None
-        found.append(Surface(str(thing.name), link_of(model, thing), vertices, triangles, colour))
-    return tuple(found)
+        for part, colour in _parts(thing, triangles) if coloured else [(triangles, _colour(thing))]:
+            found.append(Surface(str(thing.name), link_of(model, thing), vertices, part, colour))
+            numbers.append(k)
+    return tuple(found), numbers
 
 
-def surface_poses(geometry: pin.GeometryModel, joints: Array) -> Array:
-    """Poses of all geometries in the world (n, 4, 4), given those of all joints (njoints, 4, 4)."""
-    things = geometry.geometryObjects
+def _colour(thing: pin.GeometryObject) -> Colour | None:
+    red, green, blue, opacity = np.ravel(thing.meshColor).tolist()
+    return (red, green, blue, opacity) if thing.overrideMaterial else None
+
+
+def _parts(thing: pin.GeometryObject, triangles: Indices) -> list[tuple[Indices, Colour | None]]:
+    """Triangles by colour: that of the description for all of them, or else those inside of the mesh file."""
+    own, path = _colour(thing), str(thing.meshPath)
+    known = () if own is not None or not path.lower().endswith(".dae") else primitives(path)
+    if sum(one.triangles for one in known) != len(triangles) or not len(triangles):
+        return [(triangles, own)]
+    ends = np.cumsum([one.triangles for one in known])[:-1]
+    by_colour: dict[Colour | None, list[Indices]] = {}
+    for one, part in zip(known, np.split(triangles, ends), strict=True):
+        by_colour.setdefault(one.colour, []).append(part)
+    return [(np.concatenate(parts), colour) for colour, parts in by_colour.items()]
+
+
+def surface_poses(geometry: pin.GeometryModel, joints: Array, numbers: list[int]) -> Array:
+    """Poses of the geometries of these numbers in the world (n, 4, 4), given those of all joints (njoints, 4, 4)."""
+    things = [geometry.geometryObjects[k] for k in numbers]
     carriers = [int(thing.parentJoint) for thing in things]
     placements = np.array([thing.placement.homogeneous for thing in things]).reshape(-1, 4, 4)
     poses: Array = joints[carriers] @ placements

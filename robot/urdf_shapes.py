@@ -13,8 +13,8 @@ import pinocchio as pin
 
 from .arrays import Array
 from .errors import InputError, UnsupportedError
-from .mesh_shapes import Indices, corners_of
 from .rotation import rpy_from_rotation
+from .triangles import Indices, corners_of
 
 
 class MeshFiles:

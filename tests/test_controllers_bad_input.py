@@ -32,7 +32,7 @@ JOINT_CASES: list[tuple[dict[str, Any], str]] = [
     ({"stiffness": -1.0}, "stiffness must not be negative"),
     ({"stiffness": np.nan}, "stiffness must be finite"),
     ({"stiffness": np.inf}, "stiffness must be finite"),
-    ({"stiffness": np.ones(12)}, "stiffness must be a number or have shape (13,), one per controlled dof, got (12,)"),
+    ({"stiffness": np.ones(12)}, "one per controlled dof, or (2, 1), a number per robot; got (12,)"),
     ({"stiffness": np.ones((2, 7))}, "(13,)"),
     ({"stiffness": "stiff"}, "stiffness"),
     ({"stiffness": True}, "stiffness"),
