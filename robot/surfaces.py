@@ -64,7 +64,7 @@ def surfaces_of(
 
 
 def _colour(thing: pin.GeometryObject) -> Colour | None:
-    red, green, blue, opacity = np.ravel(thing.meshColor).tolist()
+    red, green, blue, opacity = np.ravel(thing.meshColor).round(6).tolist()  # Pinocchio reads them as float32
     return (red, green, blue, opacity) if thing.overrideMaterial else None
 
 
