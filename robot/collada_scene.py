@@ -24,8 +24,8 @@ Indices = NDArray[np.int64]
 
 _PRIMITIVES = ("triangles", "polylist", "polygons")
 _MODELS = {"phong": "diffuse", "lambert": "diffuse", "blinn": "diffuse", "constant": "emission"}
-_DEEPEST = 50
-"""Nodes that refer to one another are followed so far."""
+_DEEPEST, _MOST_NODES, _MOST_PRIMITIVES = 50, 100_000, 2000
+"""Nodes that refer to one another are followed so far; a small file can name billions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def primitives(path: str | Path) -> tuple[Primitive, ...]:
 def _primitives(path: str, changed: int) -> tuple[Primitive, ...]:
     try:
         return tuple(_Scene(XmlTree(Path(path).read_bytes(), path).root).primitives())
-    except (DescriptionError, LookupError, ValueError, TypeError, AttributeError, StopIteration):
+    except (DescriptionError, LookupError, ValueError, TypeError, AttributeError, StopIteration, OverflowError):
         return ()  # whether it can be read at all is for others to say
 
 
@@ -62,6 +62,7 @@ class _Scene:
         # libraries have names of their own: a material may be called like a geometry
         self._named = {(one.tag, name): one for one in root.iter() if (name := one.get("id")) is not None}
         self._sizes: dict[int, int] = {}
+        self._visited = 0
 
     def primitives(self) -> list[Primitive]:
         """All of them."""
@@ -74,8 +75,9 @@ class _Scene:
 
     def _node(self, node: Element, before: list[int], depth: int) -> list[int]:
         """Take up a node and all below it; what was found there, as numbers of primitives."""
-        if depth > _DEEPEST:
-            raise ValueError("nodes refer to each other")
+        self._visited += 1
+        if depth > _DEEPEST or self._visited > _MOST_NODES or len(self._found) > _MOST_PRIMITIVES:
+            raise ValueError("too many nodes, or nodes that refer to each other")
         first, own = len(self._found), list[int]()
         for instance in node.findall("instance_geometry"):
             for primitive, colour in self._instance(instance):
@@ -144,8 +146,8 @@ def _integers(text: str | None) -> Indices:
 
 def _fans(corners: Indices, sizes: Indices) -> Indices:
     """Polygons as triangles around their first corners."""
-    if (sizes < 3).any():
-        raise ValueError("a polygon of fewer than three corners")
+    if (sizes < 3).any() or sizes.sum() != len(corners):
+        raise ValueError("polygons of fewer than three corners, or of other corners than there are")
     starts = np.cumsum(sizes) - sizes
     ahead = np.concatenate([np.arange(1, size - 1) for size in sizes]) if len(sizes) else np.zeros(0, dtype=np.int64)
     first = np.repeat(starts, sizes - 2)

@@ -7,6 +7,7 @@ exact mesh collides with, is a tangle. The vertices are right, so a hull of all 
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import coal
@@ -17,6 +18,8 @@ from .arrays import Array
 from .collada_scene import Indices, primitives
 from .triangles import corners_of, triangle_model
 
+_log = logging.getLogger(__name__)
+
 
 def repaired(shape: coal.CollisionGeometry, path: str | Path) -> coal.CollisionGeometry:
     """What coal read from a file, with each triangle at its own vertices; the same object if that is so already."""
@@ -26,7 +29,14 @@ def repaired(shape: coal.CollisionGeometry, path: str | Path) -> coal.CollisionG
         return shape
     vertices, triangles = np.array(shape.vertices()), corners_of(shape.tri_indices, shape.num_tris)
     right = _recounted(path, vertices, triangles)
-    return shape if right is None else triangle_model(vertices, right)
+    if right is not None:
+        return triangle_model(vertices, right)
+    _log.warning(
+        "%s: its triangles may be joined to the wrong vertices, for it has several materials or nodes; export it as STL "
+        "or OBJ, or count it by its hull",
+        path,
+    )
+    return shape
 
 
 def repair(geometry: pin.GeometryModel) -> None:

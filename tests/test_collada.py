@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import coal
@@ -102,12 +103,58 @@ def test_what_is_right_stays_as_it_is(tmp_path: Path) -> None:
     assert primitives(tmp_path / "none.dae") == ()
 
 
+def test_what_cannot_be_put_right_is_told(
+    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    shape = coal.MeshLoader().load(str(file), np.ones(3))
+    found = tuple(replace(one, triangles=one.triangles + 1) for one in primitives(file))
+    monkeypatch.setattr("knuckle.robot.collada_triangles.primitives", lambda path: found)
+    assert repaired(shape, file) is shape
+    beside = all(one.counted == tuple(range(k)) for k, one in enumerate(found))
+    assert ("joined to the wrong vertices" in caplog.text) != beside
+
+
 @pytest.mark.parametrize("damage", ["<node>", "</COLLADA>", 'id="all-source"', 'url="#all"', "vertices", "2 ", "#red"])
 def test_damaged_files_are_read_no_further(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "a.dae"
     path.write_text(SCENES["materials of one mesh, triangles"].replace(damage, "x"))
     found = primitives(path)
     assert found == () or len(found) == 3
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"4 4 4 4 4 4": "4 4 4 4 4 1000000000"},
+        {"4 4 4 4 4 4": "4 4 4 4 4 -4"},
+        {"4 4 4 4 4 4": "4 4 4 4 4 99999999999999999999"},
+        {"<p>0 1": "<p>0 99999"},
+        {"<p>0 1": "<p>0 99999999999999999999"},
+        {'offset="0"': 'offset="1000000000000"'},
+        {"<node><translate>": '<node id="n"><instance_node url="#n"/><instance_node url="#n"/><translate>'},
+    ],
+    ids=str,
+)
+def test_odd_numbers_and_circles_take_neither_time_nor_memory(odd: dict[str, str], tmp_path: Path) -> None:
+    path, text = tmp_path / "a.dae", SCENES["materials of one mesh, polylist"]
+    for before, after in odd.items():
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text)
+    assert primitives(path) == ()
+
+
+def test_a_small_file_that_names_billions_of_nodes_is_given_up(tmp_path: Path) -> None:
+    path, text = tmp_path / "a.dae", SCENES["materials of one mesh, polylist"]
+    levels = "".join(
+        f'<node id="n{k}"><instance_node url="#n{k + 1}"/><instance_node url="#n{k + 1}"/></node>' for k in range(40)
+    )
+    inside = '<node id="n40"/>'
+    text = text.replace(
+        "</library_geometries>", f"</library_geometries><library_nodes>{levels}{inside}</library_nodes>"
+    )
+    path.write_text(text.replace("</node></visual_scene>", '<instance_node url="#n0"/></node></visual_scene>'))
+    assert primitives(path) == ()
 
 
 def test_a_file_that_changed_is_read_anew(tmp_path: Path) -> None:
