@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .arrays import vector
+from .collada_triangles import repaired
 from .errors import InputError, InputTypeError
 from .inertia import checked_inertia, spatial_inertia
 from .shapes import within_reach
@@ -62,7 +63,14 @@ class BodyGeometry:
         if isinstance(thing, pin.GeometryObject):
             colour = tuple(np.ravel(thing.meshColor).tolist()) if thing.overrideMaterial else None
             pose = Transformation(thing.placement)
-            return cls(thing.geometry, pose, colour, thing.name or None, thing.meshPath, thing.meshScale)
+            return cls(
+                repaired(thing.geometry, thing.meshPath),
+                pose,
+                colour,
+                thing.name or None,
+                thing.meshPath,
+                thing.meshScale,
+            )
         if isinstance(thing, coal.CollisionGeometry):
             return cls(thing)
         raise InputTypeError(

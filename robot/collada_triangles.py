@@ -32,8 +32,8 @@ def repaired(shape: coal.CollisionGeometry, path: str | Path) -> coal.CollisionG
     if right is not None:
         return triangle_model(vertices, right)
     _log.warning(
-        "%s: its triangles may be joined to the wrong vertices, for it has several materials or nodes; export it as STL "
-        "or OBJ, or count it by its hull",
+        "%s: its triangles may be joined to the wrong vertices, for it has several materials or nodes; export it as "
+        "STL or OBJ, or count it by its hull",
         path,
     )
     return shape

@@ -8,6 +8,7 @@ import coal
 import pinocchio as pin
 
 from .body import keepable
+from .collada_triangles import repair
 from .errors import InputError, InputTypeError, UnsupportedError
 from .rearranging import require_order
 
@@ -46,6 +47,7 @@ def models_of(wrapper: Any) -> tuple[pin.Model, pin.GeometryModel, pin.GeometryM
     collision, visual = (pin.GeometryModel() if part is None else part.clone() for part in parts[1:])
     for geometry in (collision, visual):
         anchor(parts[0], geometry)
+        repair(geometry)
     for thing in (*collision.geometryObjects, *visual.geometryObjects):
         if type(thing.geometry) is coal.ConvexBase:
             thing.geometry = keepable(thing.geometry)

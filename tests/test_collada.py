@@ -8,9 +8,10 @@ from pathlib import Path
 
 import coal
 import numpy as np
+import pinocchio as pin
 import pytest
 
-from knuckle import Obstacle, PinRobot, Task, Transformation
+from knuckle import Obstacle, PinBody, PinRobot, Task, Transformation
 from knuckle.robot.collada_scene import primitives
 from knuckle.robot.collada_triangles import repaired
 from knuckle.robot.mesh_shapes import Mesh
@@ -92,6 +93,20 @@ def test_robots_collide_with_what_the_file_shows(file: Path) -> None:
         )  # fmt: skip
         assert found.min_distance < 0.0, name
     assert Task([obstacle]).obstacles
+
+
+def test_models_of_pinocchio_and_bodies_are_put_right_too(file: Path) -> None:
+    from_file = robot_of(file, "visual")
+    geometry = pin.buildGeomFromUrdf(
+        from_file.model, str(file.with_name("robot.urdf")), pin.GeometryType.VISUAL, None, [str(file.parent)]
+    )
+    wrapped = PinRobot(wrapper=(from_file.model, pin.GeometryModel(), geometry))
+    for shape in (
+        wrapped.visual.geometryObjects[0].geometry,
+        PinBody("b", collision=geometry.geometryObjects[0], mass=1.0).collision[0].shape,
+    ):
+        rows = np.array([[shape.tri_indices(k)[i] for i in range(3)] for k in range(shape.num_tris)])
+        assert solids(np.array(shape.vertices()), rows) == EXPECTED
 
 
 def test_what_is_right_stays_as_it_is(tmp_path: Path) -> None:
