@@ -109,6 +109,9 @@ class ControllerOperationalSpace(NativeSteps, ModelProperties, OperationalTorque
 
     For one robot and a script: `tau = controller.torque((q, dq), pose)`. For fleets: `input`, `output`, `step`.
 
+    R robots are controlled, D joints of them in all: (D,) is one number per joint, robot after robot. Gains of joints
+    may also be one number, a column (R, 1), or, where all robots have n joints, (n,) or (R, n).
+
     Args:
         model: A Fleet, or one robot. Borrowed: never written, its later changes are seen.
         articulations: Robots to control, see `Fleet.select`; None takes all.
