@@ -89,8 +89,11 @@ def run_trajectory(arguments: argparse.Namespace) -> int:
     """Checks and reports; 1 where the trajectory is not feasible."""
     robot = _limited(load_robot(arguments), arguments)
     trajectory = Trajectory.load(arguments.file, interpolation=arguments.interpolation, degrees=arguments.degrees)
-    if arguments.drop_extra:
-        trajectory = trajectory.ordered(robot, drop=True)
+    if trajectory.names is not None:
+        try:
+            trajectory = trajectory.ordered(robot, drop=arguments.drop_extra)
+        except InputError as error:
+            raise type(error)(str(error).replace("ordered(robot, drop=True)", "--drop-extra")) from None
     if arguments.slower is not None:
         trajectory = trajectory.slowed(_number(arguments.slower, "--slower"))
     task = None if arguments.scene is None else Task.load(arguments.scene)
