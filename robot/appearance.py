@@ -8,7 +8,7 @@ import numpy as np
 
 from .arrays import Array
 from .dynamic_queries import DynamicQueries
-from .errors import unknown_name
+from .errors import InputError, unknown_name
 
 LAYERS = ("visual", "collision")
 
@@ -47,7 +47,7 @@ class Appearance(DynamicQueries):
 
         Args:
             visualizer: A view that is open already; None opens a new one.
-            coordinate_systems: None, "tcp", "joints" or "full": which frames are drawn.
+            coordinate_systems: None, "tcp", "joints" or "full": which frames are drawn; `frames` means the same.
             update_collision_visuals: Have the collision shapes at hand as well, to be switched on in the page.
             **options: q, task, layers, contacts, ghosts, trajectory, target, port, open_browser, ...; all optional.
 
@@ -56,13 +56,10 @@ class Appearance(DynamicQueries):
         """
         from .. import view
 
-        return view.show(
-            self,
-            visualizer,
-            frames=coordinate_systems,
-            with_collision=update_collision_visuals,
-            **options,
-        )
+        if coordinate_systems is not None and "frames" in options:
+            raise InputError("frames and coordinate_systems mean the same; give one of the two")
+        same = {"frames": coordinate_systems, "with_collision": update_collision_visuals}
+        return view.show(self, visualizer, **(same | options))
 
     def visualize_self_collisions(self, visualizer: Any = None, **options: Any) -> Any:
         """Show the robot, each pair of shapes in contact in a colour of its own, with lines between the points.
@@ -71,7 +68,7 @@ class Appearance(DynamicQueries):
         """
         from .. import view
 
-        return view.show(self, visualizer, contacts=True, **options)
+        return view.show(self, visualizer, **({"contacts": True} | options))
 
     def to_html(self, path: Any = None, **options: Any) -> Any:
         """A page that shows the robot without server or network, see `knuckle.view.to_html`.

@@ -193,3 +193,13 @@ def test_bad_trajectory_files_say_what_is_wrong(tmp_path: Path) -> None:
 def test_thinning_keeps_both_ends() -> None:
     course = course_of(load("planar_2r"), np.random.default_rng(0).random((1000, 2))).thinned(100)
     assert len(course.t) == 100 and course.t[0] == 0 and course.t[-1] == pytest.approx(999 * 0.02)
+
+
+def test_frames_are_asked_for_by_either_name() -> None:
+    arm = load("planar_2r")
+    for options in ({"frames": "tcp"}, {"coordinate_systems": "tcp"}, {"frames": "tcp", "with_collision": False}):
+        with arm.visualize(open_browser=False, **options) as opened:
+            assert any("/frames/" in path for path in opened._stage.now().poses)
+    with pytest.raises(knuckle.InputError, match="frames and coordinate_systems mean the same"):
+        arm.visualize(open_browser=False, frames="tcp", coordinate_systems="full")
+    arm.visualize_self_collisions(open_browser=False, contacts=True, frames="tcp").close()
