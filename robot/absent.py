@@ -8,6 +8,7 @@ _ELSEWHERE = {
     "solve_all": "knuckle.ik.solve_all(robot, pose)",
     "track": "knuckle.ik.track(robot, poses)",
     "is_collision_free": "has_self_collision(q) and has_collisions(task, q=q)",
+    **dict.fromkeys(("show", "plot", "display", "draw", "view", "render"), "robot.visualize() and robot.to_html(path)"),
     "add_obstacle": "Task([obstacle]), which queries and ik take as task=",
 }
 

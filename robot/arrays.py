@@ -35,7 +35,8 @@ def _as_float(value: Any, name: str) -> Array:
             raise InputTypeError(f"{name} holds booleans; numbers are needed")
         if raw.dtype.kind == "c":
             raise InputTypeError(f"{name} holds complex numbers; real numbers are needed")
-        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__} ({raw.dtype})")
+        inside = "; its q is one" if isinstance(getattr(value, "q", None), np.ndarray) else ""
+        raise InputTypeError(f"{name} must be an array of numbers, got {type(value).__name__} ({raw.dtype}){inside}")
     return raw.astype(np.float64, copy=False)
 
 

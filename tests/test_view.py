@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import knuckle
-from knuckle import InputError, InputTypeError, Obstacle, PinRobot, Task, Transformation, UnknownNameError
+from knuckle import (
+    InputError,
+    InputTypeError,
+    Obstacle,
+    PinRobot,
+    Task,
+    Trajectory,
+    Transformation,
+    UnknownNameError,
+    ik,
+)
 from knuckle.robot import RobotBase
 from knuckle.view.assemble import picture
 from knuckle.view.course import course_of
@@ -203,3 +213,27 @@ def test_frames_are_asked_for_by_either_name() -> None:
     with pytest.raises(knuckle.InputError, match="frames and coordinate_systems mean the same"):
         arm.visualize(open_browser=False, frames="tcp", coordinate_systems="full")
     arm.visualize_self_collisions(open_browser=False, contacts=True, frames="tcp").close()
+
+
+def test_what_was_solved_can_be_drawn_and_what_cannot_says_what_can() -> None:
+    arm = load("sevenr_arm")
+    poses = ik.line(arm.fk(Q), arm.fk(Q) @ Transformation.from_translation([0.0, 0.02, 0.0]), count=5)
+    for found in (ik.track(arm, poses, Q), ik.solve_batch(arm, poses, rng=0)):
+        drawn = picture(arm, trajectory=found, dt=0.1)
+        assert drawn.course is not None
+        np.testing.assert_array_equal(drawn.course.q, found.q)
+        np.testing.assert_allclose(drawn.course.t, 0.1 * np.arange(5))
+    with pytest.raises(knuckle.InputTypeError, match=r"q must be an array of numbers, got IKResult .*; its q is one"):
+        picture(arm, q=arm.ik(poses[0], rng=0))
+    with pytest.raises(knuckle.InputTypeError, match=r"Task\(\[obstacle, ...\]\) makes one"):
+        picture(arm, task=[Obstacle.sphere(0.1)])
+    with pytest.raises(knuckle.InputError, match="target must have shape"):
+        picture(arm, target=[0.4, 0.0, 0.5])
+    wide = Trajectory([0.0, 1.0], np.zeros((2, 8)), names=[*arm.joints, "gripper"])
+    with pytest.raises(knuckle.InputError, match=r"'gripper' \(column 8\).*drop=True"):
+        picture(arm, trajectory=wide)
+    turned = Trajectory([0.0, 1.0], [Q[::-1], Q[::-1]], names=arm.joints[::-1])
+    course = picture(arm, trajectory=turned).course
+    assert course is not None and (course.q[0] == Q).all()
+    with pytest.raises(AttributeError, match=r"see robot\.visualize"):
+        arm.show()

@@ -52,8 +52,8 @@ def course_of(robot: RobotBase, trajectory: Any, dt: Any = None) -> Course:
 
     Args:
         robot: Whose configurations they are.
-        trajectory: A Trajectory, another object with `t` (or `time`) and `q`, an array (N, nq), or the path of a
-            .csv, .npz or .json file that `Trajectory.load` reads.
+        trajectory: A Trajectory, another object with `t` (or `time`) and `q`, an array (N, nq), an object with such a q
+            and no times, such as the result of `ik.track`, or the path of a file that `Trajectory.load` reads.
         dt: Time between the rows of an array [s]; 0.02 by default.
 
     Raises:
@@ -61,12 +61,16 @@ def course_of(robot: RobotBase, trajectory: Any, dt: Any = None) -> Course:
     """
     if isinstance(trajectory, str | PathLike):
         trajectory = Trajectory.load(trajectory)
+    if isinstance(trajectory, Trajectory) and trajectory.names is not None:
+        trajectory = trajectory.ordered(robot)
     times = getattr(trajectory, "t", getattr(trajectory, "time", None))
     if hasattr(trajectory, "q") and times is not None:
         if dt is not None:
             raise InputError("dt goes with an array of configurations; a trajectory has times of its own")
         names = getattr(trajectory, "names", None) or getattr(trajectory, "q_names", None)
         return _course(robot, *_looks(trajectory, times), names)
+    if getattr(getattr(trajectory, "q", None), "ndim", 0) == 2:
+        trajectory = trajectory.q
     step = DT if dt is None else scalar(dt, "dt", positive=True)
     if isinstance(trajectory, dict) or not hasattr(trajectory, "__len__"):
         raise InputTypeError("trajectory must have t and q, be an array (N, nq), or name a file")

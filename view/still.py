@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..robot import RobotBase, ToleratedPose, Transformation
+from ..robot import RobotBase, ToleratedPose
 from ..robot.arrays import Array
+from ..robot.transformation import as_transformation
 from .drawing import Colour, Solid, Still, unique
 from .moving import GREY, Body, triad
 from .shapes import Mesh, tube
@@ -48,7 +49,7 @@ def target(pose: Any, length: float) -> Still:
 
 def _axes(path: str, pose: Any, length: float) -> list[Solid]:
     desired = pose.nominal if isinstance(pose, ToleratedPose) else pose
-    T = Transformation(desired).homogeneous
+    T = as_transformation(desired, "target").homogeneous
     return [
         Solid(bar.path, bar.mesh, bar.colour, T @ bar.pose if bar.pose is not None else T)
         for bar in triad(path, length, 0.55)
