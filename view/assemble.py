@@ -94,7 +94,9 @@ def picture(
         raise unknown_name("option of a drawing", next(iter(strangers)), OPTIONS)
     as_robot(robot)
     if task is not None and not isinstance(task, Task):
-        raise InputTypeError(f"task must be a Task, got {type(task).__name__}; Task([obstacle, ...]) makes one, Task.load(path) reads one")
+        raise InputTypeError(
+            f"task must be a Task, got {type(task).__name__}; Task([obstacle, ...]) makes one, Task.load(path) reads one"
+        )
     if name is not None and not isinstance(name, str):
         raise InputTypeError(f"name must be a string, got {type(name).__name__}")
     margin, lit = scalar(safety_margin, "safety_margin", minimum=0.0), flag(contacts, "contacts")
