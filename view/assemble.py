@@ -95,7 +95,7 @@ def picture(
     as_robot(robot)
     if task is not None and not isinstance(task, Task):
         raise InputTypeError(
-            f"task must be a Task, got {type(task).__name__}; Task([obstacle, ...]) makes one, Task.load(path) reads one"
+            f"task must be a Task, got {type(task).__name__}; Task([obstacle, ...]) makes one, Task.load(path) reads it"
         )
     if name is not None and not isinstance(name, str):
         raise InputTypeError(f"name must be a string, got {type(name).__name__}")
