@@ -142,6 +142,8 @@ class CollisionQueries(CheckedPairs):
         """
         if hasattr(q, "obstacles"):
             raise InputTypeError("q must be a configuration, got a Task; it is passed as task=")
+        if getattr(q, "ndim", 1) == 2 and q.shape[1] == self.nq > 1:
+            raise InputError(f"q must have shape ({self.nq},), got {q.shape}; clearance(q) takes a batch")
         q = self._single(q)
         own = self._checker().distance(q)
         if task is None:

@@ -124,3 +124,10 @@ def test_batches_are_what_single_states_are(name: str) -> None:
 def test_counts_that_are_none(count: Any) -> None:
     with pytest.raises(InputError, match="count"):
         ARM.random_configuration(count=count)
+
+
+def test_distances_of_a_batch_are_found_under_another_name() -> None:
+    q = ARM.random_configuration(0, count=4)
+    with pytest.raises(InputError, match=r"q must have shape \(7,\), got \(4, 7\); clearance\(q\) takes a batch"):
+        ARM.distance(q)
+    np.testing.assert_array_equal(ARM.clearance(q), [ARM.distance(one).value for one in q])
