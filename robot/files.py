@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable
@@ -55,6 +57,8 @@ def write_file(path: Any, content: str | bytes | Callable[[BinaryIO], object], n
             with place.open("wb") as stream:
                 _fill(stream, content)
             return file
+        if place.exists() and not os.access(place, os.W_OK):  # replacing it would go around its permissions
+            raise PermissionError(errno.EACCES, "it is write-protected")
         beside = place.with_name(f".{uuid.uuid4().hex}.part")
         try:
             with beside.open("xb") as stream:

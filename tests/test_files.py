@@ -48,6 +48,16 @@ def test_what_fails_half_way_leaves_what_was_there(failing: Any, tmp_path: Path)
     assert file.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
 
 
+def test_what_is_write_protected_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+    file.chmod(0o444)
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # what all but the superuser see
+    with pytest.raises(InputError, match="cannot be written: it is write-protected"):
+        write_file(file, "new")
+    assert file.read_text() == "old"
+
+
 def test_a_link_goes_on_leading_to_its_file(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("old")
     (tmp_path / "link.txt").symlink_to("real.txt")
