@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import coal
@@ -205,6 +206,44 @@ def test_a_fork_has_no_view_and_harms_none(window: MeshcatView) -> None:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     window.update(Q)
+
+
+def test_threads_that_share_a_view_do_not_trip_each_other(window: MeshcatView) -> None:
+    other, wrong, done = load("planar_2r"), list[BaseException](), threading.Event()
+    calls: list[Callable[[], object]] = [
+        lambda: window.update(Q, name="sevenr_arm"),
+        lambda: window.play([Q, Q + 0.1], name="sevenr_arm"),
+        lambda: other.visualize(window, name="other"),
+        lambda: window.remove("other"),
+        lambda: window.update(Q, name="nobody"),
+        lambda: window.remove("nobody"),
+        window.to_html,
+        window.camera,
+        lambda: repr(window),
+    ]
+
+    def repeat(call: Callable[[], object]) -> None:
+        while not done.is_set():
+            try:
+                call()
+            except UnknownNameError:  # not there just now
+                pass
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=repeat, args=(call,)) for call in calls]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns as often as they can
+    try:
+        for thread in threads:
+            thread.start()
+        done.wait(2.0)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(20.0)
+        sys.setswitchinterval(interval)
+    assert not wrong and not any(thread.is_alive() for thread in threads)
 
 
 def test_answers_that_are_none_are_passed_over(window: MeshcatView) -> None:

@@ -88,13 +88,17 @@ class MeshcatView:
             q: Configuration (nq,) or mapping; None is the robot's stored one.
             name: Which robot, where there are several.
         """
-        key, shown = self._stage.find(name)
+        key, shown = self._find(name)
         with self._lock:
             now = self._current(key).at(shown.robot._single(q))
             told = self._stopped()
             self._stage.move(key, now)
             self._server.send([*told, self._now()])
         self._note()
+
+    def _find(self, name: Any) -> tuple[str, Picture]:
+        with self._lock:  # others may put robots in and take them out meanwhile
+            return self._stage.find(name)
 
     def _current(self, name: str) -> Picture:
         """The picture of that name, drawn anew if its robot was changed, for example by something attached to it."""
@@ -104,13 +108,14 @@ class MeshcatView:
         return self._stage.find(name)[1]
 
     def _note(self) -> None:
-        if self._recorder is not None:
-            self._recorder.take(self._stage.now())
+        with self._lock:
+            if self._recorder is not None:
+                self._recorder.take(self._stage.now())
 
     def remove(self, name: str) -> None:
         """Take a robot, and what was drawn with it, out of the view."""
-        key, _ = self._stage.find(name)
         with self._lock:
+            key, _ = self._stage.find(name)
             told = self._stopped()
             self._stage.remove(key)
             self._server.send([*told, {"type": "remove", "path": key}])
@@ -124,7 +129,8 @@ class MeshcatView:
     @property
     def names(self) -> list[str]:
         """What is shown."""
-        return self._stage.names
+        with self._lock:
+            return self._stage.names
 
     # Time
 
@@ -146,7 +152,7 @@ class MeshcatView:
             name: Which robot, where there are several.
             wait: Return only after it was played once.
         """
-        key, shown = self._stage.find(name)
+        key, shown = self._find(name)
         rate, waits = pace(speed), flag(wait, "wait")
         course = trajectory if isinstance(trajectory, Course) else course_of(shown.robot, trajectory, dt)
         kept = course.thinned(SAMPLES)
@@ -172,7 +178,8 @@ class MeshcatView:
         """
         if self._recorder is not None:
             raise InputError("the view is recording already; leave that `with` first")
-        recorder = self._recorder = Recorder(self._build, self._stage.now())
+        with self._lock:
+            recorder = self._recorder = Recorder(self._build, self._stage.now())
         try:
             yield recorder
         finally:
@@ -264,4 +271,4 @@ class MeshcatView:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<MeshcatView at {self.url}: {str(self._stage) or 'empty'}>"
+        return f"<MeshcatView at {self.url}: {', '.join(self.names) or 'empty'}>"
