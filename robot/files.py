@@ -53,6 +53,8 @@ def write_file(path: Any, content: str | bytes | Callable[[BinaryIO], object], n
         raise InputError(f"{name}: {str(file)!r} is a folder; name a file in it")
     try:
         place = file.resolve()  # a link goes on leading to the file
+        if place.is_symlink():
+            raise OSError(errno.ELOOP, "its links lead in a circle")
         if place.exists() and not place.is_file():  # such as /dev/stdout
             with place.open("wb") as stream:
                 _fill(stream, content)
@@ -68,7 +70,7 @@ def write_file(path: Any, content: str | bytes | Callable[[BinaryIO], object], n
             beside.replace(place)
         finally:
             beside.unlink(missing_ok=True)
-    except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: links that lead to each other
+    except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{name}: {str(file)!r:.200} cannot be written: {reason}") from None
     return file
